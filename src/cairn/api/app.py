@@ -97,11 +97,11 @@ def create_app(cairn: AppServices) -> FastAPI:
 
 
 def describe(names: tuple[str, ...] = ()) -> FastAPI:
-    """The application without its services: enough to tell what it offers."""
+    """The application without its services, which is enough to build the OpenAPI document."""
     app = FastAPI(
         title="Cairn",
         version=package.__version__,
-        summary="Pipelines of agents, scripts and people, held at approvals, versioned, rolled back without loss.",
+        summary="Versioned pipelines of agents, scripts and people, with approvals and lossless rollback.",
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -110,7 +110,7 @@ def describe(names: tuple[str, ...] = ()) -> FastAPI:
     )
     problems.install(app)
     for router in ROUTERS:
-        app.router.routes.extend(router.routes)  # as they are: to include a router is to build each of them again
+        app.router.routes.extend(router.routes)  # include_router would build every route again
     openapi.install(app)
     web_app.install(app)
     # The last one added is the outermost.

@@ -1,4 +1,4 @@
-"""Who sends a request, what they may do, and whether it comes from the server's own pages."""
+"""Authentication, permissions and same-origin checks of requests."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ async def authenticate(request: Request, access: Authentication, allowed: Permis
     elif secret:
         if request.method not in SAFE and not is_same_origin(request):
             raise Forbidden(
-                "A session only acts from the server's own pages. Other programs send `Authorization: Bearer`."
+                "Sessions only work from the server's own pages. Other programs need `Authorization: Bearer`."
             )
         session = await access.session(secret)
         actor, request.state.session_id = session.actor, session.session_id
     else:
-        raise Unauthenticated("Sign in first: open the start link, or send `Authorization: Bearer` with a token.")
+        raise Unauthenticated("Sign in first. Open the start link, or send `Authorization: Bearer` with a token.")
     require_permission(actor, allowed)
     return actor
 
@@ -45,24 +45,24 @@ def require_permission(actor: Actor, allowed: Permission) -> None:
         return
     if actor.scopes is not None and actor.scopes.isdisjoint(allowed.scopes):
         needed = " or ".join(sorted(allowed.scopes))
-        raise Forbidden(f"This token may not be used for this: it takes the scope {needed}.")
+        raise Forbidden(f"This token lacks the scope {needed}. Use a token that has it.")
     needed = " or ".join(sorted(allowed.roles))
-    raise Forbidden(f"{actor.name} may not do this: it takes the role {needed}.")
+    raise Forbidden(f"You need the role {needed} to do this.")
 
 
 def bearer(request: Request) -> str | None:
-    """The token that the request brings. Another scheme is none that is taken here."""
+    """The token in the Authorization header, if there is one."""
     given = request.headers.get("authorization")
     if given is None:
         return None
     scheme, _, token = given.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise Unauthenticated("Only `Authorization: Bearer` with a token is taken.")
+        raise Unauthenticated("Only `Authorization: Bearer` with a token is supported.")
     return token.strip()
 
 
 def is_same_origin(request: Request) -> bool:
-    """Did one of our own pages send it? A browser says so; what says nothing is refused."""
+    """Whether one of the server's own pages sent it. Browsers say so; without a header, the answer is no."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -71,7 +71,7 @@ def is_same_origin(request: Request) -> bool:
 
 
 def is_foreign(request: Request) -> bool:
-    """Did a page of another site send it?"""
+    """Whether a page of another site sent it."""
     return request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin") or (
         (origin := request.headers.get("origin")) is not None and not names_host(origin, request)
     )
@@ -93,9 +93,9 @@ def address_of(request: Request) -> str:
 
 
 def refuse_foreign(request: Request) -> None:
-    """What lets somebody in comes from our own pages, or from a program."""
+    """Only the server's own pages and programs can sign in."""
     if is_foreign(request):
-        raise Forbidden("Signing in is only possible from the server's own pages.")
+        raise Forbidden("You can only sign in from the server's own pages.")
 
 
 def set_cookie(response: Response, request: Request, secret: str) -> None:
@@ -103,7 +103,7 @@ def set_cookie(response: Response, request: Request, secret: str) -> None:
 
 
 def set_ticket(response: Response, request: Request, ticket: str) -> None:
-    """For the way to an identity provider and back."""
+    """Set the cookie that links the sign-in to the identity provider's response."""
     _set(response, request, TICKET, ticket, TICKET_SECONDS, "/api/sign-in")
 
 

@@ -17,14 +17,14 @@ DEFINITION_MEDIA: Media = {
     JSON: {
         "type": "object",
         "additionalProperties": True,
-        "description": "A definition; `/api/definitions/schema` says what it may hold.",
+        "description": "A definition, as described by `/api/definitions/schema`.",
     },
-    "application/yaml": {"type": "string", "description": "The same as YAML."},
+    "application/yaml": {"type": "string", "description": "A definition as YAML."},
 }
 
 
 async def read_definition(request: Request) -> DecodedBody:
-    """The definition in the body of a request, with source positions where it is YAML."""
+    """The definition in a request body, with source positions if it is YAML."""
     incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     return await incoming.document()
 
@@ -40,7 +40,7 @@ def finding(found: Found) -> DefinitionFinding:
 
 
 async def saved_pipeline(services: Services, response: Response, saved: SavedDefinition) -> Pipeline:
-    """A pipeline as it was saved, with its warnings. The ETag names the revision."""
+    """A saved pipeline with its warnings. The ETag is the revision."""
     warnings = [finding(found) for found in saved.warnings]
     view = await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id, warnings)
     response.headers["ETag"] = etag(view.revision)

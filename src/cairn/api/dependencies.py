@@ -1,6 +1,6 @@
-"""What handlers are given: the services, who asks, and the id of the command.
+"""Dependencies of handlers: the services, the actor and the command id.
 
-What fills a parameter is a coroutine, however little it does: FastAPI hands everything else to a thread.
+Every dependency is a coroutine, because FastAPI runs other functions in a thread.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cairn.services.actors import Actor
 if TYPE_CHECKING:
     from cairn.bootstrap import AppServices
 else:
-    AppServices = Any  # the wiring imports every adapter; routes and the description of the API do without
+    AppServices = Any  # bootstrap imports every adapter, which routes and the OpenAPI document don't need
 
 
 async def _cairn(request: Request) -> Any:

@@ -83,7 +83,7 @@ async def follow_run(
                 for line in await watcher.look():
                     yield line
                     timer.restart()
-            if timer.needs_check and not await watcher.is_welcome(check):
+            if timer.needs_check and not await watcher.has_access(check):
                 return
             if timer.needs_ping:
                 yield PING
@@ -109,7 +109,7 @@ class RunWatcher:
     def is_behind(self) -> bool:
         return monotonic() - self._looked_at >= POLL
 
-    async def is_welcome(self, check: Check) -> bool:
+    async def has_access(self, check: Check) -> bool:
         try:
             self._by = await check()
         except Unauthenticated:
@@ -117,10 +117,10 @@ class RunWatcher:
         return True
 
     async def listen(self) -> list[bytes]:
-        """Pieces of messages being streamed that the client does not have yet."""
-        coming: list[LiveMessage] = self._services.conversations.live_messages.of_run(self._run_id)
-        hidden = await self._hidden_of({one.key.execution_id for one in coming})
-        deltas = self._cursor.new_deltas([one for one in coming if one.key.execution_id not in hidden])
+        """Deltas of messages being streamed that the client does not have yet."""
+        messages: list[LiveMessage] = self._services.conversations.live_messages.of_run(self._run_id)
+        hidden = await self._hidden_of({one.key.execution_id for one in messages})
+        deltas = self._cursor.new_deltas([one for one in messages if one.key.execution_id not in hidden])
         return [message(MESSAGE_DELTA, delta.model_dump_json().encode()) for delta in deltas]
 
     async def look(self) -> list[bytes]:
@@ -131,7 +131,7 @@ class RunWatcher:
         )
         if found.events:
             self._hidden.clear()  # another attempt may have another definition
-        hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
+        hidden = await self._hidden_of({item.execution_id for item, _ in found.messages})
         lines: list[bytes] = []
         is_shown = True
         for item in found.in_order():
@@ -175,13 +175,13 @@ async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
                 yield message("change", encode_json(_plain(change)))
                 timer.restart()
             if timer.needs_ping:
-                if not await _is_welcome(check):
+                if not await _has_access(check):
                     return
                 yield PING
                 timer.restart()
 
 
-async def _is_welcome(check: Check) -> bool:
+async def _has_access(check: Check) -> bool:
     try:
         await check()
     except Unauthenticated:

@@ -1,4 +1,4 @@
-"""Around every request: names of the server, headers that keep pages safe, and errors that nobody expected."""
+"""Middleware: known host names, security headers and unexpected errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOOPBACK = frozenset({"localhost"})
 
 
 class SecurityHeaders:
-    """Adds the headers to every answer, and answers for what fails inside."""
+    """Adds security headers to every response, and responds to unexpected errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -41,22 +41,22 @@ class SecurityHeaders:
         started = False
         is_api, is_encrypted = scope["path"].startswith("/api"), scope.get("scheme") == "https"
 
-        async def send_shielded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _shield(MutableHeaders(scope=message), is_api=is_api, is_encrypted=is_encrypted)
+                _add_security_headers(MutableHeaders(scope=message), is_api=is_api, is_encrypted=is_encrypted)
             await send(message)
 
         try:
-            await self.app(scope, receive, send_shielded)
+            await self.app(scope, receive, send_with_headers)
         except Exception as error:
             if started:
                 raise
-            await problems.internal_error(error)(scope, receive, send_shielded)
+            await problems.internal_error(error)(scope, receive, send_with_headers)
 
 
-def _shield(headers: MutableHeaders, *, is_api: bool, is_encrypted: bool) -> None:
+def _add_security_headers(headers: MutableHeaders, *, is_api: bool, is_encrypted: bool) -> None:
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)
     headers.setdefault("Content-Security-Policy", PAGE_POLICY)
@@ -69,7 +69,7 @@ def _shield(headers: MutableHeaders, *, is_api: bool, is_encrypted: bool) -> Non
 
 
 class KnownHosts:
-    """Answers only to the server's own names: a page elsewhere cannot reach it by a name of its own (DNS rebinding)."""
+    """Rejects unknown host names, so that other sites can't reach the server through DNS rebinding."""
 
     def __init__(self, app: ASGIApp, names: Iterable[str] = ()) -> None:
         self.app = app
@@ -96,7 +96,7 @@ def _without_port(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    """An address cannot be made to point elsewhere, as a name can."""
+    """Addresses are safe: unlike names, they can't be rebound."""
     try:
         ip_address(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files as they are uploaded: one part of a form, handed on while it arrives."""
+"""Uploads: one file of a multipart form, streamed while it arrives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from cairn.api.problems import RequestRejected
 from cairn.services.errors import InvalidInput, TooLarge
 
-SLACK = 64 * 1024  # what stands around a file in its form
+SLACK = 64 * 1024  # bytes of a form besides its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class FilePart:
 
 
 async def read_file(request: Request, limit: int) -> FilePart:
-    """The one file of a multipart form; its content is still to come."""
+    """The file of a multipart form. Its content has not been read yet."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit + SLACK:
         raise TooLarge(limit, "The file")
@@ -39,9 +39,9 @@ async def read_file(request: Request, limit: int) -> FilePart:
         if form.filename is not None:
             return FilePart(form.filename, form.media_type, _content(form, stream))
         if form.outside > SLACK:
-            raise TooLarge(SLACK, "What stands before the file")
+            raise TooLarge(SLACK, "The content before the file")
     form.check_whole()
-    raise InvalidInput([("/file", "There is no file in the form.")])
+    raise InvalidInput([("/file", "The form contains no file.")])
 
 
 async def _content(form: _Form, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -56,7 +56,7 @@ async def _content(form: _Form, stream: AsyncIterator[bytes]) -> AsyncIterator[b
 
 
 class _Form:
-    """What the parser has found so far."""
+    """The state of the parser."""
 
     def __init__(self, boundary: bytes) -> None:
         self.filename: str | None = None
@@ -84,11 +84,11 @@ class _Form:
         try:
             self._parser.write(chunk)
         except FormParserError as error:
-            raise RequestRejected("invalid-body", f"The form cannot be read: {error}.") from None
+            raise RequestRejected("invalid-body", f"Couldn't read the form: {error}.") from None
 
     def check_whole(self) -> None:
         if not self._is_whole:
-            raise RequestRejected("invalid-body", "The form breaks off before its end.")
+            raise RequestRejected("invalid-body", "The form is incomplete.")
 
     def _begin(self) -> None:
         self._headers, self._is_file = {}, False
@@ -109,7 +109,7 @@ class _Form:
         if not filename:
             return
         if self.filename is not None:
-            raise InvalidInput([("/file", "Only one file is taken at a time.")])
+            raise InvalidInput([("/file", "Upload one file at a time.")])
         self._is_file = True
         self.filename = filename.decode(errors="replace")
         media_type, _ = parse_options_header(self._headers.get(b"content-type"))

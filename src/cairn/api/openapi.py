@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI knows of the routes, completed by what each operation declares."""
+"""The OpenAPI document: FastAPI's description of the routes, completed with what each operation declares."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ Spec = dict[str, Any]
 
 TAGS = {
     "Session": "Sign in and out, and the current session.",
-    "Your account": "How you are shown, and your own tokens.",
-    "People": "Users, groups, and who decides for whom.",
-    "Invitations": "Links by which people set a password and sign in.",
+    "Your account": "Your display name and your own tokens.",
+    "People": "Users, groups and delegations.",
+    "Invitations": "Links with which users set a password and sign in.",
     "Tokens": "API tokens of all users.",
     "Sessions": "Open sessions.",
-    "Secrets": "Secrets that the server uses and never shows.",
-    "Pipelines": "Pipelines: defined, changed, deleted, restored.",
-    "Definitions": "Definitions as texts: history, differences, checks, templates.",
+    "Secrets": "Secrets for the server. Their values are never returned.",
+    "Pipelines": "Create, change, delete and restore pipelines.",
+    "Definitions": "Definitions as text: revisions, differences, validation and templates.",
     "Agent library": "Agents that checkpoints refer to.",
-    "Checkpoints": "The steps of a definition, one by one.",
+    "Checkpoints": "Single checkpoints of a definition.",
     "Scripts": "Script files of a pipeline.",
-    "Runs": "Runs: started, paused, resumed, cancelled, restarted.",
-    "Executions": "Executions: filled in, approved, tried again.",
-    "Costs": "What models have used, and what they may use.",
-    "Approvals": "The queue of questions to people, and their decisions.",
-    "Models": "Models that agents think with.",
-    "Rules": "When people are asked, and when an approval is given without them.",
-    "Notifications": "Where people are told, what was sent, and what one wants to be told.",
+    "Runs": "Start, pause, resume, cancel and restart runs.",
+    "Executions": "Submit, approve, retry and cancel executions.",
+    "Costs": "Model usage and budgets.",
+    "Approvals": "Pending approvals and decisions.",
+    "Models": "Models and their providers.",
+    "Rules": "Rules that require approval or approve automatically.",
+    "Notifications": "Channels, deliveries and notification preferences.",
     "Rollbacks": "Roll back a run, and undo a rollback.",
-    "Rework": "Work that is sent back or done again, and what was made from what.",
-    "Artifacts": "What was made.",
+    "Rework": "Rework, reruns and lineage.",
+    "Artifacts": "Artifacts and their content.",
     "Events": "The audit log and its verification.",
     "Streams": "Live streams.",
     "Health": "Health of the server, its data and its machine.",
@@ -46,11 +46,11 @@ _KEY: Spec = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "Yours, to be able to send the request again: the same key and body get the same answer.",
+    "description": "A key of your choice, to repeat a request safely: the same key and body get the same response.",
     "schema": {"type": "string", "maxLength": 255, "pattern": "^[!-~]{1,255}$"},
 }
-_LOCATION: Spec = {"Location": {"description": "Where it is.", "schema": {"type": "string"}}}
-_ETAG: Spec = {"ETag": {"description": "Names the revision; send it as If-Match.", "schema": {"type": "string"}}}
+_LOCATION: Spec = {"Location": {"description": "Path of the new resource.", "schema": {"type": "string"}}}
+_ETAG: Spec = {"ETag": {"description": "The revision. Send it back as If-Match.", "schema": {"type": "string"}}}
 SECURITY: Spec = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "A token, for programs."},
     "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "A session, for browsers."},
@@ -119,13 +119,17 @@ def _describe_request(operation: Spec, declared: Operation, method: str) -> None
 
 
 def _describe_response(operation: Spec, declared: Operation, examples: Spec) -> None:
-    status, response = next((status, said) for status, said in operation["responses"].items() if status.startswith("2"))
+    status, response = next(
+        (status, response) for status, response in operation["responses"].items() if status.startswith("2")
+    )
     if declared.response_media is not None:
         response["content"] = {media: {"schema": schema} for media, schema in declared.response_media.items()}
     if declared.response_example is not None:
         name, value = _example(operation["operationId"], declared.response_example())
         if examples.setdefault(name, {"value": value}) != {"value": value}:
-            raise ValueError(f"{operation['operationId']} has another example of {name} than the operations before it.")
+            raise ValueError(
+                f"The example of {name} in {operation['operationId']} differs from those of other operations."
+            )
         first = next(iter(response["content"].values()))
         first["examples"] = {"story": {"$ref": f"#/components/examples/{name}"}}
     if status == "201" and not declared.streams_body:
@@ -152,7 +156,7 @@ def _describe_errors(operation: Spec, declared: Operation, method: str) -> None:
         statuses.add(422)
     if "requestBody" in operation:
         statuses |= {413, 415}
-    if method not in SAFE and declared.idempotent:  # what takes a key changes something
+    if method not in SAFE and declared.idempotent:  # operations with a key change something
         statuses |= {404, 409, 413}
     if "If-Match" in parameters:
         statuses.add(412)

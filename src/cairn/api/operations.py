@@ -34,7 +34,7 @@ ANY_JSON: dict[str, Any] = {"description": "Any JSON value."}
 TEXT: dict[str, Any] = {"type": "string"}
 H = TypeVar("H", bound=Callable[..., Any])
 
-# ---- permissions: admins may do everything ---------------------------------------------------------------
+# ---- permissions: admins can do everything ---------------------------------------------------------------
 _EDITORS = frozenset({Role.EDITOR.value})
 OPEN: Permission | None = None  # no sign-in needed
 READ = Permission(ALL_ROLES, ALL_SCOPES)
@@ -155,7 +155,7 @@ class OperationRoute(APIRoute):
 
 
 def _check_ids(params: dict[str, Any]) -> None:
-    """A malformed id names nothing."""
+    """A malformed id is not found, like an unknown one."""
     for name, value in params.items():
         if name.endswith("_id") and not is_id(value):
             raise NotFound(name.removesuffix("_id").replace("_", " "), repr(value)[:80])
@@ -168,7 +168,7 @@ async def _keyed(request: BoundedRequest, actor: Actor, declared: Operation) -> 
     if not _KEY.fullmatch(key):
         raise RequestRejected("bad-request", "An Idempotency-Key has 1 to 255 printable ASCII characters and no space.")
     head = f"{request.media_type}\n{request.headers.get('if-match', '')}\n".encode()
-    # A streamed body has not been read yet: its length has to do.
+    # A streamed body has not been read yet, so its length is used instead.
     is_streamed = declared.streams_body
     body = request.headers.get("content-length", "").encode() if is_streamed else await request.read()
     path = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
@@ -205,7 +205,7 @@ def _unpack(stored: StoredResponse) -> Response:
 
 # ---- threads ---------------------------------------------------------------------------------------------
 def _as_coroutine(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler in a thread. FastAPI would go to a thread twice: for the handler and for its response."""
+    """Run the handler in a thread. FastAPI would use two: one for the handler and one for the response."""
     if iscoroutinefunction(handler):
         return handler
 

@@ -21,32 +21,32 @@ def is_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 
-def filled(group: type[Any]) -> Any:
-    """Parameters that come as one; FastAPI would fill a class in a thread."""
+def grouped(group: type[Any]) -> Any:
+    """A dependency that groups parameters. FastAPI would create the class in a thread."""
 
-    async def fill(**given: Any) -> Any:
-        return group(**given)
+    async def create(**values: Any) -> Any:
+        return group(**values)
 
     hints = get_type_hints(group, include_extras=True)
     parameters = [
         parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
         for name, parameter in inspect.signature(group).parameters.items()
     ]
-    fill.__signature__ = inspect.Signature(parameters)
-    return Depends(fill)
+    create.__signature__ = inspect.Signature(parameters)
+    return Depends(create)
 
 
 def storable(text: str) -> str:
-    """NUL cannot be stored on every database."""
+    """Reject NUL, which not every database can store."""
     if "\0" in text:
-        raise ValueError("the character U+0000 cannot be stored")
+        raise ValueError("the character U+0000 can't be stored")
     return text
 
 
 Text = Annotated[str, AfterValidator(storable)]
 
 IfMatch = Annotated[
-    str | None, Header(alias="If-Match", description="The ETag that was read; another one since is 412.")
+    str | None, Header(alias="If-Match", description="The ETag you have read. 412 if it has changed since.")
 ]
 
 PipelineId = Annotated[str, Path(description="Id of the pipeline.", json_schema_extra=_UUID)]
@@ -66,13 +66,13 @@ RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_
 
 ById = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
 UserQuery = Annotated[
-    Annotated[Text, AfterValidator(str.lower)] | None, Query(max_length=200, description="Only of this user.")
+    Annotated[Text, AfterValidator(str.lower)] | None, Query(max_length=200, description="Only this user.")
 ]
-Search = Annotated[Text, Query(max_length=200, description="Part of a name or an address.")]
-Limit = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
-Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
+Search = Annotated[Text, Query(max_length=200, description="Part of a name or email address.")]
+Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of items.")]
+Order = Annotated[Literal["oldest", "newest"], Query(description="What to return first.")]
 Cursor = Annotated[
-    str | None, Query(max_length=500, description="`next_cursor` of the page before; left out for the first page.")
+    str | None, Query(max_length=500, description="`next_cursor` of the previous page. Omit it for the first page.")
 ]
 
 
@@ -82,8 +82,8 @@ class PageParameters:
     cursor: Cursor = None
 
 
-Paging = Annotated[PageParameters, filled(PageParameters)]
-Force = Annotated[bool, Query(description="Cancel runs that stand in the way.")]
+Paging = Annotated[PageParameters, grouped(PageParameters)]
+Force = Annotated[bool, Query(description="Cancel runs that would prevent this.")]
 
 
 def etag(revision: int) -> str:
@@ -91,10 +91,10 @@ def etag(revision: int) -> str:
 
 
 def revision_of(if_match: str | None) -> int | None:
-    """The revision that an `If-Match` names; None when any will do."""
+    """The revision in an `If-Match` header. None matches any revision."""
     if if_match is None or if_match.strip() == "*":
         return None
     named = if_match.strip().removeprefix("W/").strip('"')
     if not (named.isascii() and named.isdecimal() and len(named) < 10):
-        raise InvalidInput([("If-Match", 'Send the ETag that was read, such as "3".')])
+        raise InvalidInput([("If-Match", 'Send the ETag you have read, such as "3".')])
     return int(named)

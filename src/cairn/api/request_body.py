@@ -1,4 +1,4 @@
-"""Bodies of requests: bounded while they are read, decoded strictly."""
+"""Request bodies: limited in size while they are read, and decoded strictly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Id = Annotated[
     StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
     Field(json_schema_extra={"format": "uuid"}),
 ]
-Digest = Annotated[Text | None, Field(description="Of what was looked at; if that has changed, the answer is 409.")]
+Digest = Annotated[
+    Text | None,
+    Field(description="Digest of the content you have seen. If the content has changed, the response is 409."),
+]
 
 
 class RequestBody(BaseModel):
@@ -29,14 +32,14 @@ class RequestBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class DecodedBody:
-    """A decoded document, with source positions where it is YAML."""
+    """A decoded document, with source positions if it is YAML."""
 
     value: Value
     positions: SourceMap | None = None
 
 
 class BoundedRequest(Request):
-    """A request whose body is read up to a limit, and whose JSON is read by the one strict decoder."""
+    """A request whose body is limited in size and decoded by the strict JSON decoder."""
 
     _decoded: Value
     _body: bytes
@@ -50,7 +53,7 @@ class BoundedRequest(Request):
         return self.media_type in YAML
 
     async def read(self, limit: int = MAX_JSON_BYTES) -> bytes:
-        """The whole body; refused as soon as it is known to be longer than the limit."""
+        """The complete body. Rejected as soon as it exceeds the limit."""
         if hasattr(self, "_body"):
             return self._body
         announced = self.headers.get("content-length", "")
@@ -75,7 +78,7 @@ class BoundedRequest(Request):
         return self._decoded
 
     async def check_json(self) -> None:
-        """Decode it now, so that whoever uses it later cannot fail."""
+        """Decode the body now, so that later uses can't fail."""
         if await self.read():
             self.expect(JSON)
             await self.json()
@@ -93,10 +96,10 @@ class BoundedRequest(Request):
         return DecodedBody(value, positions)
 
     def expect(self, *media_types: str) -> None:
-        taken = self.media_type
-        if taken not in media_types and not (taken.endswith("+json") and JSON in media_types):
-            said = f"{taken} is not taken here" if taken else "The body has no Content-Type"
-            raise RequestRejected("unsupported-media-type", f"{said}; send {' or '.join(media_types)}.")
+        media_type = self.media_type
+        if media_type not in media_types and not (media_type.endswith("+json") and JSON in media_types):
+            problem = f"{media_type} is not supported here" if media_type else "The body has no Content-Type"
+            raise RequestRejected("unsupported-media-type", f"{problem}. Send {' or '.join(media_types)}.")
 
 
 def decoded(body: bytes) -> Value:
@@ -107,6 +110,4 @@ def decoded(body: bytes) -> Value:
 
 
 def unreadable(language: str, error: DocumentError) -> RequestRejected:
-    return RequestRejected(
-        "invalid-body", f"The body is not {language} that can be taken: {error}.", [location_of(error)]
-    )
+    return RequestRejected("invalid-body", f"The body is not valid {language}: {error}.", [location_of(error)])

@@ -22,7 +22,7 @@ V = TypeVar("V", Run, Execution)
 
 
 async def command_warnings(command: Awaitable[HasWarnings]) -> list[str]:
-    """The warnings of a command; none where it was applied before, so that a repetition succeeds."""
+    """The warnings of a command. Empty if it was applied before, so that a repeated request succeeds."""
     try:
         return list((await command).warnings)
     except AlreadyApplied:

@@ -1,4 +1,4 @@
-"""The web app's files: the page for every address that is not the API's, and its assets."""
+"""The web app: its assets, and its page for every path outside the API."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ _UNBUILT = """<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class StaticAsset:
-    """An asset as it leaves."""
+    """A compressed asset."""
 
     content: bytes
     media_type: str
 
-    def answer(self) -> Response:
+    def to_response(self) -> Response:
         headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding", "Cache-Control": _FOREVER}
         return Response(self.content, headers=headers, media_type=self.media_type)
 
 
 class WebApp(StaticFiles):
-    """Files as they are; the page itself wherever there is none, as its addresses are its own."""
+    """Serves files, and the app's page for any other path, because the app does its own routing."""
 
     def __init__(self, folder: Path = STATIC) -> None:
         super().__init__(directory=folder, check_dir=False)
         self.folder = folder
-        self._packed: dict[str, StaticAsset] = {}  # assets that were asked for: packed once, and well
+        self._packed: dict[str, StaticAsset] = {}  # assets by path, compressed on first use
 
     async def check_config(self) -> None:
         """A missing folder is reported by a page, not by an error."""
@@ -54,7 +54,7 @@ class WebApp(StaticFiles):
         if _is_api(scope["path"]):
             raise HTTPException(404)
         if _takes_packed(scope) and (packed := self._packed.get(path)) is not None:
-            return packed.answer()
+            return packed.to_response()
         try:
             response = await super().get_response(path, scope)
         except HTTPException as error:
@@ -68,7 +68,7 @@ class WebApp(StaticFiles):
             content = await run_in_threadpool(_pack, Path(response.path))
             if content is not None:
                 self._packed[path] = StaticAsset(content, response.headers["Content-Type"])
-                return self._packed[path].answer()
+                return self._packed[path].to_response()
         response.headers["Cache-Control"] = _FOREVER
         return response
 
@@ -85,7 +85,7 @@ def _takes_packed(scope: Scope) -> bool:
 
 
 def _pack(file: Path) -> bytes | None:
-    """Nothing if it is called otherwise: where capitals do not count, one file would be kept under many names."""
+    """None if the case of the name differs: on case-insensitive disks, one file would be cached under many names."""
     if file.name not in {other.name for other in file.parent.iterdir()}:
         return None
     return gzip.compress(file.read_bytes(), mtime=0)

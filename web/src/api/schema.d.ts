@@ -13,18 +13,18 @@ export interface paths {
         };
         /**
          * Get Session
-         * @description Who is signed in.
+         * @description Get the current session: user, roles and scopes.
          */
         get: operations["getSession"];
         put?: never;
         /**
          * Sign In
-         * @description Sign in with a token, or with a name and a password. The session is held by a cookie.
+         * @description Sign in with a token, or with a username and password. Sets a session cookie.
          */
         post: operations["signIn"];
         /**
          * Sign Out
-         * @description End the session. Without one, nothing happens.
+         * @description Sign out. Does nothing if you are not signed in.
          */
         delete: operations["signOut"];
         options?: never;
@@ -61,7 +61,7 @@ export interface paths {
         };
         /**
          * List Sign In Options
-         * @description How people sign in here, besides with a token.
+         * @description List the ways to sign in besides a token.
          */
         get: operations["listSignInOptions"];
         put?: never;
@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Start Sign In
-         * @description Begin to sign in with an identity provider: let the browser go to `url`.
+         * @description Start signing in with an identity provider. Open `url` in the browser.
          */
         post: operations["startSignIn"];
         delete?: never;
@@ -103,7 +103,7 @@ export interface paths {
         put?: never;
         /**
          * Finish Sign In
-         * @description Finish: the page `/sign-in/{provider}`, to which the provider sends the browser, hands over what it was given.
+         * @description Finish signing in. The page `/sign-in/{provider}` sends what it received from the provider.
          */
         post: operations["finishSignIn"];
         delete?: never;
@@ -121,7 +121,7 @@ export interface paths {
         };
         /**
          * List People
-         * @description Who can be named: users with their groups, by name. Everybody may see these.
+         * @description List users by name with their groups, as everyone can see them.
          */
         get: operations["listPeople"];
         put?: never;
@@ -141,13 +141,13 @@ export interface paths {
         };
         /**
          * List Users
-         * @description Users, by name.
+         * @description List users by name.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create User
-         * @description Make a user, who signs in with a token or a provider. An invitation also lets them set a password.
+         * @description Create a user, who can sign in with a token or an identity provider. Invite them to set a password.
          */
         post: operations["createUser"];
         delete?: never;
@@ -165,18 +165,18 @@ export interface paths {
         };
         /**
          * Get User
-         * @description A user.
+         * @description Get a user.
          */
         get: operations["getUser"];
         /**
          * Update User
-         * @description Change what is given. Roles hold at once.
+         * @description Change the given fields of a user. Roles apply at once.
          */
         put: operations["updateUser"];
         post?: never;
         /**
          * Remove User
-         * @description Remove a user: sessions, tokens and delegations end at once. The name stays taken, as decisions carry it.
+         * @description Remove a user and end their sessions, tokens and delegations. The username stays reserved.
          */
         delete: operations["removeUser"];
         options?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * Restore User
-         * @description Bring back a user who was removed.
+         * @description Restore a removed user.
          */
         post: operations["restoreUser"];
         delete?: never;
@@ -213,13 +213,13 @@ export interface paths {
         };
         /**
          * List Groups
-         * @description Groups, by name.
+         * @description List groups by name.
          */
         get: operations["listGroups"];
         put?: never;
         /**
          * Create Group
-         * @description Make a group, to be named where people are asked.
+         * @description Create a group. Rules and checkpoints can assign approvals to it.
          */
         post: operations["createGroup"];
         delete?: never;
@@ -237,18 +237,18 @@ export interface paths {
         };
         /**
          * Get Group
-         * @description A group and its members.
+         * @description Get a group with its members.
          */
         get: operations["getGroup"];
         /**
          * Update Group
-         * @description Change what is given; `members` are all of them.
+         * @description Change the given fields. `members` replaces all members.
          */
         put: operations["updateGroup"];
         post?: never;
         /**
          * Remove Group
-         * @description Remove a group; its members stay.
+         * @description Remove a group. Its members remain.
          */
         delete: operations["removeGroup"];
         options?: never;
@@ -265,13 +265,13 @@ export interface paths {
         };
         /**
          * List Delegations
-         * @description Who decides for whom, now or later, newest first; `user` is on either side.
+         * @description List current and future delegations, newest first. `user` matches both sides.
          */
         get: operations["listDelegations"];
         put?: never;
         /**
          * Create Delegation
-         * @description Let somebody who may decide do so for you while you are away; as an admin, also for somebody else.
+         * @description Delegate your decisions to another approver while you are away. Admins can also delegate for others.
          */
         post: operations["createDelegation"];
         delete?: never;
@@ -289,14 +289,14 @@ export interface paths {
         };
         /**
          * Get Delegation
-         * @description A delegation.
+         * @description Get a delegation.
          */
         get: operations["getDelegation"];
         put?: never;
         post?: never;
         /**
          * End Delegation
-         * @description End a delegation before its time: yours, one that you have, or as an admin any.
+         * @description End a delegation early: one you gave or received or, as an admin, any.
          */
         delete: operations["endDelegation"];
         options?: never;
@@ -313,13 +313,13 @@ export interface paths {
         };
         /**
          * List Invitations
-         * @description Open invitations, newest first.
+         * @description List open invitations, newest first.
          */
         get: operations["listInvitations"];
         put?: never;
         /**
          * Create Invitation
-         * @description Invite somebody; the link is in this answer alone, works once and takes the place of earlier ones.
+         * @description Invite a user. Only this response contains the link. It works once and replaces earlier links.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -340,7 +340,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Invitation
-         * @description Take an invitation back.
+         * @description Revoke an invitation.
          */
         delete: operations["revokeInvitation"];
         options?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Invitation
-         * @description Whom an invitation is for. It stays open.
+         * @description Get the user that an invitation is for. The invitation stays open.
          */
         post: operations["previewInvitation"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Invitation
-         * @description Set a password and be signed in. The invitation is used up.
+         * @description Set a password and sign in. The invitation can't be used again.
          */
         post: operations["acceptInvitation"];
         delete?: never;
@@ -397,13 +397,13 @@ export interface paths {
         };
         /**
          * List Tokens
-         * @description Tokens that are valid, newest first; never their texts.
+         * @description List valid tokens, newest first, without their secrets.
          */
         get: operations["listTokens"];
         put?: never;
         /**
          * Create Token
-         * @description Make a token for a user. Its text is in this answer alone.
+         * @description Create a token for a user. Only this response contains its secret.
          */
         post: operations["createToken"];
         delete?: never;
@@ -424,7 +424,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Token
-         * @description Revoke a token: it lets nobody in from now on, nor do sessions that were opened with it.
+         * @description Revoke a token. Sessions that were started with it end.
          */
         delete: operations["revokeToken"];
         options?: never;
@@ -441,14 +441,14 @@ export interface paths {
         };
         /**
          * List Sessions
-         * @description Your open sessions, newest first; an admin also sees another user's.
+         * @description List your open sessions, newest first. Admins can list those of other users.
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * End Sessions
-         * @description End all your other sessions, or as an admin all of another user's.
+         * @description End all your other sessions or, as an admin, all sessions of another user.
          */
         delete: operations["endSessions"];
         options?: never;
@@ -468,7 +468,7 @@ export interface paths {
         post?: never;
         /**
          * End Session
-         * @description End one of your sessions; an admin may end any.
+         * @description End one of your sessions. Admins can end any session.
          */
         delete: operations["endSession"];
         options?: never;
@@ -486,7 +486,7 @@ export interface paths {
         get?: never;
         /**
          * Update Me
-         * @description Say how you are shown. Your name stays, as decisions carry it.
+         * @description Change your display name. Your username never changes, because decisions refer to it.
          */
         put: operations["updateMe"];
         post?: never;
@@ -505,15 +505,15 @@ export interface paths {
         };
         /**
          * List Own Tokens
-         * @description Your own tokens that are valid, newest first; never their texts.
+         * @description List your valid tokens, newest first, without their secrets.
          */
         get: operations["listOwnTokens"];
         put?: never;
         /**
          * Create Own Token
-         * @description Make a token of your own, for what your roles allow. Its text is in this answer alone.
+         * @description Create a token for yourself, limited to what your roles allow. Only this response contains its secret.
          *
-         *     Made with a token, it may do no more than that one, and ends with it.
+         *     If you create it with a token, it can do no more than that token and ends with it.
          */
         post: operations["createOwnToken"];
         delete?: never;
@@ -534,7 +534,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Own Token
-         * @description Revoke one of your tokens: it lets nobody in from now on, nor do sessions that were opened with it.
+         * @description Revoke one of your tokens. Sessions that were started with it end.
          */
         delete: operations["revokeOwnToken"];
         options?: never;
@@ -551,7 +551,7 @@ export interface paths {
         };
         /**
          * List Secrets
-         * @description Secrets by name, without their values.
+         * @description List secrets by name, without their values.
          */
         get: operations["listSecrets"];
         put?: never;
@@ -572,13 +572,13 @@ export interface paths {
         get?: never;
         /**
          * Put Secret
-         * @description Set a secret, or replace it.
+         * @description Create or replace a secret.
          */
         put: operations["putSecret"];
         post?: never;
         /**
          * Remove Secret
-         * @description Remove a secret. What needs it fails from now on.
+         * @description Remove a secret. Anything that needs it fails from now on.
          */
         delete: operations["removeSecret"];
         options?: never;
@@ -597,7 +597,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate Secrets
-         * @description Encrypt all secrets anew: with a new key, or with the newest one of the settings.
+         * @description Encrypt all secrets again, with a new key or the newest key in the settings.
          */
         post: operations["rotateSecrets"];
         delete?: never;
@@ -615,13 +615,13 @@ export interface paths {
         };
         /**
          * List Pipelines
-         * @description Pipelines with their latest runs, newest first.
+         * @description List pipelines with their latest runs, newest first.
          */
         get: operations["listPipelines"];
         put?: never;
         /**
          * Create Pipeline
-         * @description Define a pipeline: full or short form, JSON or YAML, or `{"template": name}`.
+         * @description Create a pipeline from a definition in full or short form, as JSON or YAML, or from `{"template": name}`.
          */
         post: operations["createPipeline"];
         delete?: never;
@@ -639,18 +639,18 @@ export interface paths {
         };
         /**
          * Get Pipeline
-         * @description A pipeline in its full form. Its ETag names the revision.
+         * @description Get a pipeline in full form. Its ETag is the revision.
          */
         get: operations["getPipeline"];
         /**
          * Update Pipeline
-         * @description Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on.
+         * @description Change the given fields of a pipeline. `checkpoints`, if given, replaces all checkpoints.
          */
         put: operations["updatePipeline"];
         post?: never;
         /**
          * Delete Pipeline
-         * @description Put it away: its folder goes to the archive, `restore` brings it back.
+         * @description Delete a pipeline. Its folder moves to the archive, and you can restore it.
          */
         delete: operations["deletePipeline"];
         options?: never;
@@ -669,7 +669,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Pipeline
-         * @description Bring a deleted pipeline back.
+         * @description Restore a deleted pipeline.
          */
         post: operations["restorePipeline"];
         delete?: never;
@@ -687,7 +687,7 @@ export interface paths {
         };
         /**
          * List Pipeline Runs
-         * @description Runs of the current definition, newest first.
+         * @description List the runs of the current definition version, newest first.
          */
         get: operations["listPipelineRuns"];
         put?: never;
@@ -707,12 +707,12 @@ export interface paths {
         };
         /**
          * Get Definition
-         * @description The definition as its author would write it, to be kept in git and applied again.
+         * @description Get the definition in short form, ready to keep in git and apply again.
          */
         get: operations["getDefinition"];
         /**
          * Replace Definition
-         * @description Apply a whole definition: what it leaves out has its default. The same again changes nothing.
+         * @description Replace the definition. Omitted fields get their defaults. Applying the same text again changes nothing.
          */
         put: operations["replaceDefinition"];
         post?: never;
@@ -731,7 +731,7 @@ export interface paths {
         };
         /**
          * List Revisions
-         * @description Who changed the definition, when and why; newest first.
+         * @description List the revisions of a definition, newest first.
          */
         get: operations["listRevisions"];
         put?: never;
@@ -751,7 +751,7 @@ export interface paths {
         };
         /**
          * Get Revision
-         * @description The whole definition as it was.
+         * @description Get a revision of the definition.
          */
         get: operations["getRevision"];
         put?: never;
@@ -771,13 +771,13 @@ export interface paths {
         };
         /**
          * Diff Revisions
-         * @description What changed between two revisions, part by part and as text.
+         * @description Compare two revisions, by field and as text.
          */
         get: operations["diffRevisions"];
         put?: never;
         /**
          * Compare Definition
-         * @description What would change if this definition were saved in place of the newest one.
+         * @description Compare a definition with the newest revision, without saving it.
          */
         post: operations["compareDefinition"];
         delete?: never;
@@ -797,7 +797,7 @@ export interface paths {
         put?: never;
         /**
          * Revert Pipeline
-         * @description Make the definition as it was at a revision the newest one.
+         * @description Save an earlier revision as the newest one.
          */
         post: operations["revertPipeline"];
         delete?: never;
@@ -817,7 +817,7 @@ export interface paths {
         put?: never;
         /**
          * Validate Definition
-         * @description Check a definition without saving it. A text that cannot even be read is a finding, too.
+         * @description Validate a definition without saving it. Syntax errors are returned as findings, too.
          */
         post: operations["validateDefinition"];
         delete?: never;
@@ -835,7 +835,7 @@ export interface paths {
         };
         /**
          * Get Definition Schema
-         * @description The JSON Schema of a definition as authors write it, for editors.
+         * @description Get the JSON Schema of definitions, for editors.
          */
         get: operations["getDefinitionSchema"];
         put?: never;
@@ -855,7 +855,7 @@ export interface paths {
         };
         /**
          * List Templates
-         * @description Ready-made pipelines.
+         * @description List templates for pipelines.
          */
         get: operations["listTemplates"];
         put?: never;
@@ -875,7 +875,7 @@ export interface paths {
         };
         /**
          * List Agents
-         * @description Agents by name: those that came with Cairn and those that people saved, with the pipelines that use them.
+         * @description List built-in and saved agents by name, with the pipelines that use them.
          */
         get: operations["listAgents"];
         put?: never;
@@ -895,7 +895,7 @@ export interface paths {
         };
         /**
          * Get Agent Schema
-         * @description The JSON Schema of an agent of the library, for editors.
+         * @description Get the JSON Schema of a library agent, for editors.
          */
         get: operations["getAgentSchema"];
         put?: never;
@@ -915,18 +915,18 @@ export interface paths {
         };
         /**
          * Get Agent
-         * @description One agent. Its ETag names the revision; 0 is as it came with Cairn.
+         * @description Get an agent. Its ETag is the revision. 0 is the built-in agent.
          */
         get: operations["getAgent"];
         /**
          * Put Agent
-         * @description Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it.
+         * @description Create or replace an agent. Runs created from now on use it.
          */
         put: operations["putAgent"];
         post?: never;
         /**
          * Remove Agent
-         * @description Remove an agent that somebody saved; refused while pipelines use it, unless one of Cairn's takes its place.
+         * @description Remove a saved agent. Fails while pipelines use it, unless a built-in agent has the same name.
          */
         delete: operations["removeAgent"];
         options?: never;
@@ -943,7 +943,7 @@ export interface paths {
         };
         /**
          * List Agent Revisions
-         * @description Who changed it, when, and how it was; newest first.
+         * @description List the revisions of an agent, newest first.
          */
         get: operations["listAgentRevisions"];
         put?: never;
@@ -965,7 +965,7 @@ export interface paths {
         put?: never;
         /**
          * Add Checkpoint
-         * @description Add a checkpoint: the definition version goes up, runs begin at v1 again.
+         * @description Add a checkpoint. This starts a new definition version, whose runs start at v1.
          */
         post: operations["addCheckpoint"];
         delete?: never;
@@ -985,7 +985,7 @@ export interface paths {
         put?: never;
         /**
          * Create Checkpoint
-         * @description The same with the pipeline named by `pipeline_id` in the body.
+         * @description Add a checkpoint to the pipeline that `pipeline_id` in the body names.
          */
         post: operations["createCheckpoint"];
         delete?: never;
@@ -1003,18 +1003,18 @@ export interface paths {
         };
         /**
          * Get Checkpoint
-         * @description A checkpoint in its full form.
+         * @description Get a checkpoint in full form.
          */
         get: operations["getCheckpoint"];
         /**
          * Update Checkpoint
-         * @description Change what is given, leave the rest. Runs go on.
+         * @description Change the given fields of a checkpoint. Runs continue.
          */
         put: operations["updateCheckpoint"];
         post?: never;
         /**
          * Delete Checkpoint
-         * @description Remove a checkpoint; answers with the pipeline as it is then.
+         * @description Remove a checkpoint. Returns the updated pipeline.
          */
         delete: operations["deleteCheckpoint"];
         options?: never;
@@ -1032,7 +1032,7 @@ export interface paths {
         get?: never;
         /**
          * Reorder Checkpoints
-         * @description Put the checkpoints into another order; every one has to be named.
+         * @description Reorder the checkpoints. The list must contain all of them.
          */
         put: operations["reorderCheckpoints"];
         post?: never;
@@ -1051,7 +1051,7 @@ export interface paths {
         };
         /**
          * List Scripts
-         * @description The script files of the newest definition, and the checkpoints that name them.
+         * @description List the script files of the newest definition, with the checkpoints that use them.
          */
         get: operations["listScripts"];
         put?: never;
@@ -1071,18 +1071,18 @@ export interface paths {
         };
         /**
          * Get Script
-         * @description The text of a script.
+         * @description Get the text of a script.
          */
         get: operations["getScript"];
         /**
          * Put Script
-         * @description Write a script: the body is its text. A changed one is a new revision of the definition.
+         * @description Save a script. The body is its text. A change creates a new revision of the definition.
          */
         put: operations["putScript"];
         post?: never;
         /**
          * Delete Script
-         * @description Remove a script that no checkpoint names. Earlier revisions keep it.
+         * @description Remove a script that no checkpoint uses. Earlier revisions keep it.
          */
         delete: operations["deleteScript"];
         options?: never;
@@ -1099,13 +1099,13 @@ export interface paths {
         };
         /**
          * List Runs
-         * @description Runs of all pipelines, newest first.
+         * @description List the runs of all pipelines, newest first.
          */
         get: operations["listRuns"];
         put?: never;
         /**
          * Create Run
-         * @description Make the next version of a pipeline, and start it unless `start` is false.
+         * @description Create the next run of a pipeline, and start it unless `start` is false.
          */
         post: operations["createRun"];
         delete?: never;
@@ -1123,7 +1123,7 @@ export interface paths {
         };
         /**
          * Get Run
-         * @description A run with its trail, its progress, what waits and what is possible now.
+         * @description Get a run with its checkpoints, progress, pending approvals and available commands.
          */
         get: operations["getRun"];
         put?: never;
@@ -1143,7 +1143,7 @@ export interface paths {
         };
         /**
          * Get Run Input
-         * @description The run's input as it was given: numbers keep every digit. `null` if there was none.
+         * @description Get the input of a run, unchanged: numbers keep every digit. `null` if it has none.
          */
         get: operations["getRunInput"];
         put?: never;
@@ -1163,7 +1163,7 @@ export interface paths {
         };
         /**
          * List Run Executions
-         * @description The run's executions, in the order they were made.
+         * @description List the executions of a run in order of creation.
          */
         get: operations["listRunExecutions"];
         put?: never;
@@ -1185,7 +1185,7 @@ export interface paths {
         put?: never;
         /**
          * Start Run
-         * @description Start a run that was made without starting.
+         * @description Start a run that was created without starting it.
          */
         post: operations["startRun"];
         delete?: never;
@@ -1205,7 +1205,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Run
-         * @description Pause between checkpoints: at once if none is at work, otherwise when it is done.
+         * @description Pause a run: at once if nothing is running, otherwise after the running executions.
          */
         post: operations["pauseRun"];
         delete?: never;
@@ -1225,7 +1225,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Go on, or withdraw a pause that does not hold yet.
+         * @description Resume a run, or cancel a requested pause.
          */
         post: operations["resumeRun"];
         delete?: never;
@@ -1245,7 +1245,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Run
-         * @description Stop everything that is open and end the run.
+         * @description Cancel a run and its open executions.
          */
         post: operations["cancelRun"];
         delete?: never;
@@ -1265,7 +1265,7 @@ export interface paths {
         put?: never;
         /**
          * Restart Run
-         * @description Begin the next pass from the first checkpoint.
+         * @description Restart a run: start its next pass at the first checkpoint.
          */
         post: operations["restartRun"];
         delete?: never;
@@ -1285,7 +1285,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Run
-         * @description Make the next version with the same input.
+         * @description Create a new run with the same input.
          */
         post: operations["retryRun"];
         delete?: never;
@@ -1305,7 +1305,7 @@ export interface paths {
         put?: never;
         /**
          * Start Execution
-         * @description Start an execution that waits for it; after a refused start it asks again.
+         * @description Start an execution that waits for a manual start. After a rejected start, it requests approval again.
          */
         post: operations["startExecution"];
         delete?: never;
@@ -1323,7 +1323,7 @@ export interface paths {
         };
         /**
          * Get Execution
-         * @description An execution with its artifacts, its form, what is asked and what is possible now.
+         * @description Get an execution with its artifacts, form, pending approval and available commands.
          */
         get: operations["getExecution"];
         put?: never;
@@ -1345,7 +1345,7 @@ export interface paths {
         put?: never;
         /**
          * Approve Start
-         * @description Let it start.
+         * @description Approve the start of an execution.
          */
         post: operations["approveStart"];
         delete?: never;
@@ -1365,7 +1365,7 @@ export interface paths {
         put?: never;
         /**
          * Approve Completion
-         * @description Accept the result: its artifacts are promoted.
+         * @description Approve the result of an execution. Its artifacts are promoted.
          */
         post: operations["approveCompletion"];
         delete?: never;
@@ -1385,7 +1385,7 @@ export interface paths {
         put?: never;
         /**
          * Approve Execution
-         * @description Approve whatever is pending.
+         * @description Approve whatever is pending: the start or the result.
          */
         post: operations["approveExecution"];
         delete?: never;
@@ -1405,7 +1405,7 @@ export interface paths {
         put?: never;
         /**
          * Revise Execution
-         * @description Ask for a revision with feedback; while it waits to start, refuse the start.
+         * @description Request a revision with feedback. If the execution waits to start, the start is rejected.
          */
         post: operations["reviseExecution"];
         delete?: never;
@@ -1446,7 +1446,7 @@ export interface paths {
         put?: never;
         /**
          * Submit Form
-         * @description Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted.
+         * @description Submit the form of an execution. If a field is invalid, every error is returned and nothing is submitted.
          */
         post: operations["submitForm"];
         delete?: never;
@@ -1466,7 +1466,7 @@ export interface paths {
         put?: never;
         /**
          * Upload File
-         * @description Upload a file for a field of the form; submit the form with its `upload_id`.
+         * @description Upload a file for a form field. Submit the form with the returned `upload_id`.
          */
         post: operations["uploadFile"];
         delete?: never;
@@ -1486,7 +1486,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Execution
-         * @description Try a failed one again in the same run.
+         * @description Retry a failed execution in the same run.
          */
         post: operations["retryExecution"];
         delete?: never;
@@ -1506,7 +1506,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Execution
-         * @description Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand.
+         * @description Cancel an open execution, or dismiss a failed one. Its checkpoint then needs a manual start.
          */
         post: operations["cancelExecution"];
         delete?: never;
@@ -1524,7 +1524,7 @@ export interface paths {
         };
         /**
          * Get Context
-         * @description What its runner was told, or would be told if it started now.
+         * @description Get the context that the runner received, or would receive if it started now.
          */
         get: operations["getContext"];
         put?: never;
@@ -1544,9 +1544,9 @@ export interface paths {
         };
         /**
          * List Logs
-         * @description What its runners logged, oldest first.
+         * @description List the log lines of an execution, oldest first.
          *
-         *     With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
+         *     With `order=newest`, the first page is the end of the log, and the next pages go back in time.
          */
         get: operations["listLogs"];
         put?: never;
@@ -1566,7 +1566,7 @@ export interface paths {
         };
         /**
          * Download Logs
-         * @description The whole log as a text to be saved: one line each with its time in UTC, its level and its message.
+         * @description Download the log as text. Each line has its time in UTC, its level and its message.
          */
         get: operations["downloadLogs"];
         put?: never;
@@ -1586,10 +1586,10 @@ export interface paths {
         };
         /**
          * List Messages
-         * @description What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
+         * @description List the messages with models, oldest first, with their tool calls and usage.
          *
-         *     With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
-         *     Where the definition does not show the conversation, only admins see it: it is for the audit.
+         *     With `order=newest`, the first page is the end of the conversation, and the next pages go back in time.
+         *     If the definition hides the conversation (`show_conversation: false`), only admins can see it.
          */
         get: operations["listMessages"];
         put?: never;
@@ -1609,7 +1609,7 @@ export interface paths {
         };
         /**
          * Get Conversation
-         * @description The same as messages.
+         * @description Alias of `messages`.
          */
         get: operations["getConversation"];
         put?: never;
@@ -1709,7 +1709,7 @@ export interface paths {
         };
         /**
          * List Approvals
-         * @description The queue: what waits for people.
+         * @description List approvals. By default, the pending ones.
          */
         get: operations["listApprovals"];
         put?: never;
@@ -1729,7 +1729,7 @@ export interface paths {
         };
         /**
          * Get Approval
-         * @description An approval with what it is about.
+         * @description Get an approval with the content to decide on.
          */
         get: operations["getApproval"];
         put?: never;
@@ -1751,7 +1751,7 @@ export interface paths {
         put?: never;
         /**
          * Decide Batch
-         * @description The same decision on several. Each is decided by itself: what cannot be is told, and the others go on.
+         * @description Decide several approvals of one kind. Each is decided on its own, and failures don't affect the others.
          */
         post: operations["decideBatch"];
         delete?: never;
@@ -1770,7 +1770,7 @@ export interface paths {
         get?: never;
         /**
          * Preview Modification
-         * @description What other parameters would make of an action: the difference, and whether they fit. Nothing is decided.
+         * @description Preview an action with other parameters: the difference, and whether they are valid. Nothing is decided.
          */
         put: operations["previewModification"];
         post?: never;
@@ -1790,7 +1790,7 @@ export interface paths {
         get?: never;
         /**
          * Assign Approval
-         * @description Hand it over: others decide instead.
+         * @description Assign an approval to other users.
          */
         put: operations["assignApproval"];
         post?: never;
@@ -1811,7 +1811,7 @@ export interface paths {
         put?: never;
         /**
          * Add Comment
-         * @description Say something about it without deciding.
+         * @description Comment on an approval without deciding it.
          */
         post: operations["addComment"];
         delete?: never;
@@ -1830,7 +1830,7 @@ export interface paths {
         get?: never;
         /**
          * Decide Approval
-         * @description Decide. `digest` names what was looked at: if that has changed since, nothing is decided.
+         * @description Decide an approval. `digest` identifies the content you have seen. If it has changed since, the request fails.
          */
         put: operations["decideApproval"];
         post?: never;
@@ -1889,7 +1889,7 @@ export interface paths {
         };
         /**
          * List Models
-         * @description Providers, whether each can be asked, and the model of agents that name none. No key is shown.
+         * @description List providers, whether they are ready, and the default model. Keys are never returned.
          */
         get: operations["listModels"];
         put?: never;
@@ -1911,7 +1911,7 @@ export interface paths {
         put?: never;
         /**
          * Test Model
-         * @description Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong.
+         * @description Send a small request to a model. Returns its duration and usage, or the error.
          */
         post: operations["testModel"];
         delete?: never;
@@ -1929,13 +1929,13 @@ export interface paths {
         };
         /**
          * List Channels
-         * @description Where notices can go. Addresses and keys are secrets: they never come back.
+         * @description List channels. Their URLs and keys are never returned.
          */
         get: operations["listChannels"];
         put?: never;
         /**
          * Create Channel
-         * @description Set a channel up. A webhook without a signing key gets one, which is shown this once.
+         * @description Create a channel. If a webhook has no signing key, Cairn generates one and returns it only here.
          */
         post: operations["createChannel"];
         delete?: never;
@@ -1953,18 +1953,18 @@ export interface paths {
         };
         /**
          * Get Channel
-         * @description One channel as it is set up.
+         * @description Get a channel.
          */
         get: operations["getChannel"];
         /**
          * Update Channel
-         * @description Change a channel: what is left out stays.
+         * @description Change the given fields of a channel.
          */
         put: operations["updateChannel"];
         post?: never;
         /**
          * Delete Channel
-         * @description Remove a channel with its address and key. What waits to be sent there is skipped.
+         * @description Remove a channel with its URL and key. Queued deliveries are skipped.
          */
         delete: operations["deleteChannel"];
         options?: never;
@@ -1983,7 +1983,7 @@ export interface paths {
         put?: never;
         /**
          * Test Channel
-         * @description Send a test notice there now; the answer says what came of it.
+         * @description Send a test notification now. Returns the delivery.
          */
         post: operations["testChannel"];
         delete?: never;
@@ -2001,7 +2001,7 @@ export interface paths {
         };
         /**
          * List Deliveries
-         * @description What was sent, and what came of it, newest first.
+         * @description List deliveries, newest first.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -2021,7 +2021,7 @@ export interface paths {
         };
         /**
          * Get Delivery
-         * @description One delivery with what was told, and each try.
+         * @description Get a delivery with its content and attempts.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -2041,12 +2041,12 @@ export interface paths {
         };
         /**
          * Get Preferences
-         * @description What you want to be told, and when.
+         * @description Get your notification preferences.
          */
         get: operations["getPreferences"];
         /**
          * Set Preferences
-         * @description Say what you want to be told, and when: all of it at once. What is left out is no wish.
+         * @description Replace your notification preferences. Omitted fields are reset.
          */
         put: operations["setPreferences"];
         post?: never;
@@ -2067,7 +2067,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Rollback
-         * @description What a rollback would take away, keep and stop, and how the run would go on.
+         * @description Preview a rollback: what it would archive, keep and stop, and how the run would continue.
          */
         post: operations["previewRollback"];
         delete?: never;
@@ -2085,13 +2085,13 @@ export interface paths {
         };
         /**
          * List Rollbacks
-         * @description Rollbacks on record, newest first.
+         * @description List rollbacks, newest first.
          */
         get: operations["listRollbacks"];
         put?: never;
         /**
          * Create Rollback
-         * @description Go back. What is taken away is archived. The same `rollback_id` again answers with what it did.
+         * @description Roll back and archive what is removed. Repeating a `rollback_id` returns the same rollback.
          */
         post: operations["createRollback"];
         delete?: never;
@@ -2109,7 +2109,7 @@ export interface paths {
         };
         /**
          * Get Rollback
-         * @description A rollback with what it took away, and whether it can be undone.
+         * @description Get a rollback with its archived items, and whether it can be undone.
          */
         get: operations["getRollback"];
         put?: never;
@@ -2131,7 +2131,7 @@ export interface paths {
         put?: never;
         /**
          * Undo Rollback
-         * @description Put everything back, while nothing newer stands in its place.
+         * @description Undo a rollback. Possible until something newer completes in its place.
          */
         post: operations["undoRollback"];
         delete?: never;
@@ -2151,7 +2151,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Rework
-         * @description What sending this checkpoint back would replace, leave stale, withdraw and reopen.
+         * @description Preview a rework: what it would replace, make stale, withdraw and reopen.
          */
         post: operations["previewRework"];
         delete?: never;
@@ -2171,7 +2171,7 @@ export interface paths {
         put?: never;
         /**
          * Create Rework
-         * @description Send the work of an earlier checkpoint back, with a prompt and a reason.
+         * @description Send work back to an earlier checkpoint, with a prompt and a reason.
          *
          *     The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
          *     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
@@ -2195,7 +2195,7 @@ export interface paths {
         put?: never;
         /**
          * Rerun Execution
-         * @description Do a stale execution again: a new one takes its place.
+         * @description Rerun a stale execution. A new execution replaces it.
          */
         post: operations["rerunExecution"];
         delete?: never;
@@ -2213,7 +2213,7 @@ export interface paths {
         };
         /**
          * Get Lineage
-         * @description Who read which artifact, who waited for whom, and the reworks of a run.
+         * @description Get which executions read which artifacts, the dependencies and the reworks of a run.
          */
         get: operations["getLineage"];
         put?: never;
@@ -2233,12 +2233,12 @@ export interface paths {
         };
         /**
          * Get Rules
-         * @description The global rules that are in force, whether everything is stopped, and what is wrong in their file.
+         * @description Get the active global rules, the emergency stop, and errors in the rules file.
          */
         get: operations["getRules"];
         /**
          * Put Rules
-         * @description Save the global rules: the body is the YAML as it is. They are in force with the answer.
+         * @description Save the global rules. The body is the YAML text. They apply at once.
          */
         put: operations["putRules"];
         post?: never;
@@ -2257,7 +2257,7 @@ export interface paths {
         };
         /**
          * List Rule Versions
-         * @description Who changed the global rules, and when; newest first.
+         * @description List the versions of the global rules, newest first.
          */
         get: operations["listRuleVersions"];
         put?: never;
@@ -2277,7 +2277,7 @@ export interface paths {
         };
         /**
          * Get Rule Version
-         * @description The global rules as they were.
+         * @description Get a version of the global rules.
          */
         get: operations["getRuleVersion"];
         put?: never;
@@ -2297,7 +2297,7 @@ export interface paths {
         };
         /**
          * Diff Rule Versions
-         * @description What changed between two versions of the global rules, line by line.
+         * @description Compare two versions of the global rules.
          */
         get: operations["diffRuleVersions"];
         put?: never;
@@ -2317,7 +2317,7 @@ export interface paths {
         };
         /**
          * Get Rules Schema
-         * @description The JSON Schema of rules, for editors.
+         * @description Get the JSON Schema of rules, for editors.
          */
         get: operations["getRulesSchema"];
         put?: never;
@@ -2339,7 +2339,7 @@ export interface paths {
         put?: never;
         /**
          * Check Rules
-         * @description Check rules without saving them: each fault with line, column and path.
+         * @description Check rules without saving them. Each error has its line, column and path.
          */
         post: operations["checkRules"];
         delete?: never;
@@ -2357,18 +2357,18 @@ export interface paths {
         };
         /**
          * Get Pipeline Rules
-         * @description The rules of one pipeline that are in force, beside the global ones.
+         * @description Get the active rules of a pipeline. Global rules apply as well.
          */
         get: operations["getPipelineRules"];
         /**
          * Put Pipeline Rules
-         * @description Save the rules of one pipeline: the body is the YAML as it is. They are in force with the answer.
+         * @description Save the rules of a pipeline. The body is the YAML text. They apply at once.
          */
         put: operations["putPipelineRules"];
         post?: never;
         /**
          * Delete Pipeline Rules
-         * @description Take the rules of a pipeline away. Their versions stay, and that it has none is one more.
+         * @description Remove the rules of a pipeline. This adds an empty version. Earlier versions are kept.
          */
         delete: operations["deletePipelineRules"];
         options?: never;
@@ -2385,7 +2385,7 @@ export interface paths {
         };
         /**
          * List Pipeline Rule Versions
-         * @description Who changed the rules of a pipeline, and when; newest first.
+         * @description List the versions of a pipeline's rules, newest first.
          */
         get: operations["listPipelineRuleVersions"];
         put?: never;
@@ -2405,7 +2405,7 @@ export interface paths {
         };
         /**
          * Get Pipeline Rule Version
-         * @description The rules of a pipeline as they were.
+         * @description Get a version of a pipeline's rules.
          */
         get: operations["getPipelineRuleVersion"];
         put?: never;
@@ -2425,7 +2425,7 @@ export interface paths {
         };
         /**
          * Diff Pipeline Rule Versions
-         * @description What changed between two versions of a pipeline's rules, line by line.
+         * @description Compare two versions of a pipeline's rules.
          */
         get: operations["diffPipelineRuleVersions"];
         put?: never;
@@ -2445,7 +2445,7 @@ export interface paths {
         };
         /**
          * Explain Approval
-         * @description Which rule asks or has approved, and why each other one did not, condition by condition.
+         * @description Explain an approval: which rule matched, and every condition of the other rules.
          */
         get: operations["explainApproval"];
         put?: never;
@@ -2467,7 +2467,7 @@ export interface paths {
         put?: never;
         /**
          * Backtest Rules
-         * @description Replay rules over what people decided: what they would have approved, and where people did not.
+         * @description Apply rules to past decisions: what they would have approved, and where users disagreed.
          */
         post: operations["backtestRules"];
         delete?: never;
@@ -2485,7 +2485,7 @@ export interface paths {
         };
         /**
          * Get Autonomy
-         * @description What each rule has done, how people judged its samples, and how its shadow would have done.
+         * @description Get what each rule decided, how users judged its samples, and how it would have decided in shadow mode.
          */
         get: operations["getAutonomy"];
         put?: never;
@@ -2505,7 +2505,7 @@ export interface paths {
         };
         /**
          * List Audits
-         * @description Automatic approvals that were sampled for people to look at, newest first.
+         * @description List automatic approvals sampled for review, newest first.
          */
         get: operations["listAudits"];
         put?: never;
@@ -2526,7 +2526,7 @@ export interface paths {
         get?: never;
         /**
          * Review Audit
-         * @description Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it.
+         * @description Review an automatic approval. The run is not affected, but the review counts towards the rule's score.
          */
         put: operations["reviewAudit"];
         post?: never;
@@ -2545,14 +2545,14 @@ export interface paths {
         };
         /**
          * Get Emergency Stop
-         * @description Whether every automatic approval is stopped, by whom and why.
+         * @description Get whether automatic approvals are stopped, by whom and why.
          */
         get: operations["getEmergencyStop"];
         /**
          * Set Emergency Stop
-         * @description Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
+         * @description Stop all automatic approvals, or lift the stop. While stopped, all of them need approval by users.
          *
-         *     Stopped again with another reason, that one takes the place of the first.
+         *     Setting it again replaces the reason.
          */
         put: operations["setEmergencyStop"];
         post?: never;
@@ -2571,7 +2571,7 @@ export interface paths {
         };
         /**
          * List Emergency Stops
-         * @description Every stop and every end of one, newest first.
+         * @description List starts and ends of emergency stops, newest first.
          */
         get: operations["listEmergencyStops"];
         put?: never;
@@ -2591,7 +2591,7 @@ export interface paths {
         };
         /**
          * List Artifacts
-         * @description Artifacts that stand, oldest first: not replaced by a later attempt, and not rolled back.
+         * @description List current artifacts, oldest first. Superseded and rolled-back ones are left out.
          */
         get: operations["listArtifacts"];
         put?: never;
@@ -2611,7 +2611,7 @@ export interface paths {
         };
         /**
          * Get Artifact
-         * @description What is known about an artifact.
+         * @description Get the metadata of an artifact.
          */
         get: operations["getArtifact"];
         put?: never;
@@ -2631,7 +2631,7 @@ export interface paths {
         };
         /**
          * Download Artifact
-         * @description The content as a file to be saved, byte for byte.
+         * @description Download the content of an artifact.
          */
         get: operations["downloadArtifact"];
         put?: never;
@@ -2651,7 +2651,7 @@ export interface paths {
         };
         /**
          * Get Artifact Content
-         * @description The content to be shown: as JSON or as plain text, never as a page.
+         * @description Get the content for display, as JSON or plain text, never as HTML.
          */
         get: operations["getArtifactContent"];
         put?: never;
@@ -2671,7 +2671,7 @@ export interface paths {
         };
         /**
          * List Events
-         * @description Events, newest first.
+         * @description List events, newest first.
          */
         get: operations["listEvents"];
         put?: never;
@@ -2691,7 +2691,7 @@ export interface paths {
         };
         /**
          * Verify Events
-         * @description Check the hash chain of a run, of a pipeline with all its runs, or of everything.
+         * @description Verify the hash chain of a run, of a pipeline with all its runs, or of everything.
          */
         get: operations["verifyEvents"];
         put?: never;
@@ -2755,7 +2755,7 @@ export interface paths {
         };
         /**
          * Get Health
-         * @description Whether the server is up, and what its last look at the folder tree found.
+         * @description Get the status of the server and the result of the last check of the folder tree.
          */
         get: operations["getHealth"];
         put?: never;
@@ -2775,7 +2775,7 @@ export interface paths {
         };
         /**
          * Get Health Report
-         * @description Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed.
+         * @description Check the database, events, folders, jobs, disk, sandbox, clock and settings. Nothing is changed.
          */
         get: operations["getHealthReport"];
         put?: never;
@@ -2797,7 +2797,7 @@ export interface paths {
         put?: never;
         /**
          * Repair
-         * @description Put right what can be put right without a loss; nothing of a user's is deleted.
+         * @description Repair what can be repaired without loss. Files of users are never deleted.
          */
         post: operations["repair"];
         delete?: never;
@@ -3094,7 +3094,7 @@ export interface components {
         ApproveRequest: {
             /**
              * Digest
-             * @description Of what was looked at; if that has changed, the answer is 409.
+             * @description Digest of the content you have seen. If the content has changed, the response is 409.
              */
             digest?: string | null;
             /**
@@ -3104,7 +3104,7 @@ export interface components {
             feedback?: string;
             /**
              * Modified Params
-             * @description Of an action, in place of its own.
+             * @description Parameters to approve an action with.
              */
             modified_params?: {
                 [key: string]: unknown;
@@ -3266,12 +3266,12 @@ export interface components {
         };
         /**
          * AssignRequest
-         * @description Whom to hand it over to.
+         * @description The new assignees of an approval.
          */
         AssignRequest: {
             /**
              * Assigned To
-             * @description Persons, addresses, roles or groups.
+             * @description Usernames, email addresses, roles or groups.
              */
             assigned_to: string[];
             /**
@@ -3466,7 +3466,7 @@ export interface components {
             approval_id: string;
             /**
              * Digest
-             * @description Of what was looked at; if that has changed, the answer is 409.
+             * @description Digest of the content you have seen. If the content has changed, the response is 409.
              */
             digest?: string | null;
         };
@@ -3542,7 +3542,7 @@ export interface components {
         ChangePasswordRequest: {
             /**
              * Current
-             * @description Empty for who has none yet.
+             * @description Empty if you have no password yet.
              * @default
              */
             current?: string;
@@ -3820,39 +3820,39 @@ export interface components {
             kind: components["schemas"]["ChannelKind"];
             /**
              * Url
-             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             * @description URL of the webhook or apprise service. Stored as a secret.
              */
             url?: string | null;
             /**
              * Signing Key
-             * @description That a webhook is signed with. Kept as a secret.
+             * @description Key to sign webhooks with. Stored as a secret.
              */
             signing_key?: string | null;
             /** Is Enabled */
             is_enabled?: boolean | null;
             /**
              * Include Details
-             * @description False: what it is about stays inside, only a link leaves.
+             * @description False: messages contain only a summary and a link.
              */
             include_details?: boolean | null;
             /**
              * Notification Kinds
-             * @description What goes there without a rule that names it; all but completed runs.
+             * @description Kinds sent to this channel unless a rule names channels. Default: all but `run_completed`.
              */
             notification_kinds?: components["schemas"]["NotificationKind"][] | null;
             /**
              * Pipelines
-             * @description Only what happens there; none: everywhere.
+             * @description Ids of pipelines. Empty: all pipelines.
              */
             pipelines?: string[] | null;
             /**
              * Recipients
-             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             * @description Users, addresses, roles or groups, if a rule names nobody.
              */
             recipients?: string[] | null;
             /**
              * Fallback
-             * @description The name of the channel that is taken when this one fails.
+             * @description Name of the channel to use if this one fails.
              */
             fallback?: string | null;
         };
@@ -3860,7 +3860,7 @@ export interface components {
         CreateDelegationRequest: {
             /**
              * To User
-             * @description Who decides meanwhile.
+             * @description User who decides for them.
              */
             to_user: string;
             /**
@@ -3870,12 +3870,12 @@ export interface components {
             ends_at: string;
             /**
              * Starts At
-             * @description Null is now.
+             * @description Default: now.
              */
             starts_at?: string | null;
             /**
              * From User
-             * @description Who is away; yourself unless said.
+             * @description User who is away. Default: you.
              */
             from_user?: string | null;
             /**
@@ -3888,7 +3888,7 @@ export interface components {
         CreateGroupRequest: {
             /**
              * Name
-             * @description Small letters, digits and . _ - + @; it never changes.
+             * @description Lowercase letters, digits and . _ - + @. It never changes.
              */
             name: string;
             /**
@@ -3901,12 +3901,12 @@ export interface components {
         };
         /**
          * CreateInvitationRequest
-         * @description Somebody new; or with the name alone, somebody who is here and sets a new password.
+         * @description A new user or, with only the name, an existing user who sets a new password.
          */
         CreateInvitationRequest: {
             /**
              * Name
-             * @description Small letters, digits and . _ - + @; it never changes.
+             * @description Lowercase letters, digits and . _ - + @. It never changes.
              */
             name: string;
             /**
@@ -3916,7 +3916,7 @@ export interface components {
             display_name?: string;
             /**
              * Email
-             * @description Empty for none; no two users have the same.
+             * @description Email address, unique among users. Empty for none.
              * @default
              */
             email?: string;
@@ -3934,12 +3934,12 @@ export interface components {
         CreateOwnTokenRequest: {
             /**
              * Name
-             * @description What it is for.
+             * @description What the token is for.
              */
             name: string;
             /**
              * Scopes
-             * @description What it may be used for; null is all.
+             * @description What it can be used for. Null: no restriction.
              */
             scopes?: components["schemas"]["Scope"][] | null;
             /**
@@ -3950,7 +3950,7 @@ export interface components {
         };
         /**
          * CreateReworkRequest
-         * @description What is to be done again, and why.
+         * @description The checkpoint to do again, and why.
          */
         CreateReworkRequest: {
             /**
@@ -3960,20 +3960,20 @@ export interface components {
             checkpoint: string;
             /**
              * Prompt
-             * @description What is to be done now; whoever does it again sees these words.
+             * @description What to do. The next attempt receives this text.
              * @default
              */
             prompt?: string;
             /**
              * Reason
-             * @description Why the work is sent back.
+             * @description Reason for the rework.
              * @default
              */
             reason?: string;
         };
         /**
          * CreateRollbackRequest
-         * @description A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run.
+         * @description A checkpoint-level rollback stays in its run. A run-level rollback goes back to an earlier run.
          */
         CreateRollbackRequest: {
             /**
@@ -3990,7 +3990,7 @@ export interface components {
             target_run_id?: string | null;
             /**
              * Target Checkpoint Position
-             * @description The last checkpoint that is kept; -1 keeps none.
+             * @description Position of the last checkpoint to keep. -1 keeps none.
              */
             target_checkpoint_position?: number | null;
             /** Target Checkpoint Id */
@@ -3999,7 +3999,7 @@ export interface components {
             user_reason?: string | null;
             /**
              * Rollback Id
-             * @description Yours, to be able to send the request again.
+             * @description Your own id, so that you can repeat the request safely.
              */
             rollback_id?: string | null;
         };
@@ -4017,32 +4017,32 @@ export interface components {
             input?: unknown;
             /**
              * Original Prompt
-             * @description What is asked for; without one, the pipeline's own.
+             * @description What to do. Default: the prompt of the pipeline.
              */
             original_prompt?: string | null;
             /**
              * Start
-             * @description Begin at once; false leaves it `not_started`.
+             * @description Start at once. If false, the run stays `not_started`.
              * @default true
              */
             start?: boolean;
             /**
              * Test
-             * @description A test run takes no version number.
+             * @description A test run gets no version number.
              * @default false
              */
             test?: boolean;
         };
         /**
          * CreateSessionRequest
-         * @description With a token, or with a name and a password.
+         * @description Sign in with a token, or with a username and password.
          */
         CreateSessionRequest: {
             /** Token */
             token?: string | null;
             /**
              * Name
-             * @description Of the user, or the address.
+             * @description Username or email address.
              */
             name?: string | null;
             /** Password */
@@ -4052,22 +4052,22 @@ export interface components {
         CreateTokenRequest: {
             /**
              * Name
-             * @description What it is for.
+             * @description What the token is for.
              */
             name: string;
             /**
              * User
-             * @description Whose it is; your own unless said.
+             * @description Owner of the token. Default: you.
              */
             user?: string | null;
             /**
              * Scopes
-             * @description What it may be used for; null is all.
+             * @description What it can be used for. Null: no restriction.
              */
             scopes?: components["schemas"]["Scope"][] | null;
             /**
              * Valid Days
-             * @description Null is for ever.
+             * @description Null: the token never expires.
              * @default 90
              */
             valid_days?: number | null;
@@ -4076,7 +4076,7 @@ export interface components {
         CreateUserRequest: {
             /**
              * Name
-             * @description Small letters, digits and . _ - + @; it never changes.
+             * @description Lowercase letters, digits and . _ - + @. It never changes.
              */
             name: string;
             /**
@@ -4086,7 +4086,7 @@ export interface components {
             display_name?: string;
             /**
              * Email
-             * @description Empty for none; no two users have the same.
+             * @description Email address, unique among users. Empty for none.
              * @default
              */
             email?: string;
@@ -4208,7 +4208,7 @@ export interface components {
         };
         /**
          * DecideBatchRequest
-         * @description The same decision on several approvals of one kind; each is decided or refused by itself.
+         * @description One decision on several approvals of one kind. Each succeeds or fails on its own.
          */
         DecideBatchRequest: {
             /**
@@ -4218,7 +4218,7 @@ export interface components {
             decision: "approve" | "revise" | "reject";
             /**
              * Feedback
-             * @description Why; required to send back and to reject.
+             * @description Feedback. Required to request a revision and to reject.
              * @default
              */
             feedback?: string;
@@ -4229,7 +4229,7 @@ export interface components {
         DecideRequest: {
             /**
              * Digest
-             * @description Of what was looked at; if that has changed, the answer is 409.
+             * @description Digest of the content you have seen. If the content has changed, the response is 409.
              */
             digest?: string | null;
             /**
@@ -4239,20 +4239,20 @@ export interface components {
             feedback?: string;
             /**
              * Reason
-             * @description Why; required to reject.
+             * @description Reason. Required to reject.
              * @default
              */
             reason?: string;
             /**
              * Fields
-             * @description To answer a form.
+             * @description Answers to a form.
              */
             fields?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Modified Params
-             * @description To approve an action with these in place of its own; null takes one away.
+             * @description Parameters to approve the action with. Null removes one.
              */
             modified_params?: {
                 [key: string]: unknown;
@@ -4937,12 +4937,12 @@ export interface components {
         FinishSignInRequest: {
             /**
              * Code
-             * @description As the provider gave it to the page.
+             * @description As received from the provider.
              */
             code: string;
             /**
              * State
-             * @description As the provider gave it to the page.
+             * @description As received from the provider.
              */
             state: string;
         };
@@ -5488,22 +5488,22 @@ export interface components {
         ModelList: {
             /**
              * Default
-             * @description The model of agents that name none.
+             * @description Model of agents that don't name one.
              */
             default: string;
             /**
              * Is Simulated
-             * @description Whether that is the built-in model: no provider is asked.
+             * @description Whether this is the built-in model, which calls no provider.
              */
             is_simulated: boolean;
             /**
              * Fallbacks
-             * @description Models to take in turn when one cannot be had.
+             * @description Models to use in order when a model is unavailable.
              */
             fallbacks: string[];
             /**
              * Prices
-             * @description Whose prices costs are counted by, and of when.
+             * @description Source and date of the prices.
              */
             prices: string;
             /** Providers */
@@ -5513,42 +5513,42 @@ export interface components {
         ModelProvider: {
             /**
              * Name
-             * @description What stands before the colon in the names of its models.
+             * @description The part before the colon in the names of its models.
              */
             name: string;
             /**
              * Is Ready
-             * @description Whether nothing is missing to ask it.
+             * @description Whether you can use it.
              */
             is_ready: boolean;
             /**
              * Is Installed
-             * @description Whether its client is installed here.
+             * @description Whether its client library is installed.
              */
             is_installed: boolean;
             /**
              * Requires Key
-             * @description Whether it has to be given a key.
+             * @description Whether it requires an API key.
              */
             requires_key: boolean;
             /**
              * Has Key
-             * @description Whether there is one.
+             * @description Whether the key is configured.
              */
             has_key: boolean;
             /**
              * Key Names
-             * @description Environment variables, or secrets, that hold it.
+             * @description Names of the environment variables or secrets that can hold the key.
              */
             key_names: string[];
             /**
              * Key Source
-             * @description Where it was found: `secret` or `environment`.
+             * @description Where the key was found: `secret` or `environment`.
              */
             key_source: string | null;
             /**
              * Base Url
-             * @description Its address, where the settings give one.
+             * @description Base URL from the settings.
              */
             base_url: string | null;
             /**
@@ -5561,7 +5561,7 @@ export interface components {
         ModelTestResult: {
             /**
              * Model
-             * @description The model that was asked.
+             * @description Model that was called.
              */
             model: string;
             /** Is Simulated */
@@ -5570,12 +5570,12 @@ export interface components {
             succeeded: boolean;
             /**
              * Seconds
-             * @description How long it took.
+             * @description Duration of the call.
              */
             seconds: number;
             /**
              * Answer
-             * @description What it said.
+             * @description Answer of the model.
              */
             answer: string;
             /** Input Tokens */
@@ -5584,17 +5584,17 @@ export interface components {
             output_tokens: number | null;
             /**
              * Cost Usd
-             * @description Null if nobody knows its price.
+             * @description Null if the price is unknown.
              */
             cost_usd: number | null;
             /**
              * Error Type
-             * @description The kind of error.
+             * @description Kind of the error.
              */
             error_type: string | null;
             /**
              * Error Message
-             * @description What failed, and what to do.
+             * @description What happened and what to do.
              */
             error_message: string | null;
         };
@@ -5649,7 +5649,7 @@ export interface components {
         ModifyRequest: {
             /**
              * Modified Params
-             * @description Those that are to be others; null takes one away.
+             * @description Parameters to change. Null removes one.
              */
             modified_params: {
                 [key: string]: unknown;
@@ -6240,7 +6240,7 @@ export interface components {
         RerunRequest: {
             /**
              * Reason
-             * @description Why it is done again.
+             * @description Reason for the rerun.
              * @default
              */
             reason?: string;
@@ -6249,7 +6249,7 @@ export interface components {
         RestartRunRequest: {
             /**
              * Pass Number
-             * @description The pass that is left.
+             * @description The current pass, to prevent restarting twice.
              */
             pass_number?: number | null;
         };
@@ -6333,7 +6333,7 @@ export interface components {
         };
         /**
          * ReviewAuditRequest
-         * @description What a person says of an automatic approval afterwards.
+         * @description The review of an automatic approval.
          */
         ReviewAuditRequest: {
             /** Agrees */
@@ -6348,13 +6348,13 @@ export interface components {
         ReviseRequest: {
             /**
              * Feedback
-             * @description What has to change; not needed to refuse a start.
+             * @description What to change. Optional if you reject a start.
              * @default
              */
             feedback?: string;
             /**
              * Digest
-             * @description Of what was looked at; if that has changed, the answer is 409.
+             * @description Digest of the content you have seen. If the content has changed, the response is 409.
              */
             digest?: string | null;
         };
@@ -7351,22 +7351,22 @@ export interface components {
         };
         /**
          * SetBudgetRequest
-         * @description What a run may use; what is left out is as the definition says.
+         * @description Limits of a run. Omitted limits come from the definition.
          */
         SetBudgetRequest: {
             /**
              * Max Cost Usd
-             * @description Cost in US dollars.
+             * @description Maximum cost in US dollars.
              */
             max_cost_usd?: number | null;
             /**
              * Max Tokens
-             * @description Tokens in and out.
+             * @description Maximum number of input and output tokens.
              */
             max_tokens?: number | null;
             /**
              * Max Calls
-             * @description Calls of a model.
+             * @description Maximum number of model calls.
              */
             max_calls?: number | null;
         };
@@ -7388,15 +7388,15 @@ export interface components {
         SetPreferencesRequest: {
             /**
              * Channels
-             * @description Names or kinds that may reach you; null: all.
+             * @description Names or kinds of channels to use. Null: all.
              */
             channels?: string[] | null;
             /**
              * Notification Kinds
-             * @description What you want to be told; null: everything.
+             * @description Kinds to receive. Null: all.
              */
             notification_kinds?: components["schemas"]["NotificationKind"][] | null;
-            /** @description Hours in which nothing is sent to you; it comes afterwards. */
+            /** @description Hours during which notifications are held back. */
             quiet_hours?: components["schemas"]["QuietHoursInput"] | null;
         };
         /**
@@ -7496,7 +7496,7 @@ export interface components {
         };
         /**
          * StartExecutionRequest
-         * @description An execution by its id, or by its run and checkpoint.
+         * @description An execution, by its id or by its run and checkpoint.
          */
         StartExecutionRequest: {
             /** Execution Id */
@@ -7510,7 +7510,7 @@ export interface components {
         StartSignInRequest: {
             /**
              * Return To
-             * @description A page of this server to come back to.
+             * @description Page of this server to return to.
              * @default /
              */
             return_to?: string;
@@ -7529,14 +7529,14 @@ export interface components {
         SubmitFormRequest: {
             /**
              * Fields
-             * @description Answers by field name; a file field takes an upload id.
+             * @description Answers by field name. For a file field, the upload id.
              */
             fields: {
                 [key: string]: unknown;
             };
             /**
              * Digest
-             * @description Of what was looked at; if that has changed, the answer is 409.
+             * @description Digest of the content you have seen. If the content has changed, the response is 409.
              */
             digest?: string | null;
         };
@@ -7591,7 +7591,7 @@ export interface components {
         TestChannelRequest: {
             /**
              * Recipient
-             * @description Of an e-mail channel: whom the test goes to; yourself unless said.
+             * @description Recipient of the test of an email channel. Default: you.
              */
             recipient?: string | null;
         };
@@ -7599,7 +7599,7 @@ export interface components {
         TestModelRequest: {
             /**
              * Model
-             * @description `provider:model`; without one, the default.
+             * @description `provider:model`. Default: the default model.
              */
             model?: string | null;
         };
@@ -7689,7 +7689,7 @@ export interface components {
         UpdateAccountRequest: {
             /**
              * Display Name
-             * @description How you are shown; empty is your name.
+             * @description Display name. Empty: your username.
              */
             display_name: string;
         };
@@ -7699,45 +7699,45 @@ export interface components {
             name?: string | null;
             /**
              * Url
-             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             * @description URL of the webhook or apprise service. Stored as a secret.
              */
             url?: string | null;
             /**
              * Signing Key
-             * @description That a webhook is signed with. Kept as a secret.
+             * @description Key to sign webhooks with. Stored as a secret.
              */
             signing_key?: string | null;
             /** Is Enabled */
             is_enabled?: boolean | null;
             /**
              * Include Details
-             * @description False: what it is about stays inside, only a link leaves.
+             * @description False: messages contain only a summary and a link.
              */
             include_details?: boolean | null;
             /**
              * Notification Kinds
-             * @description What goes there without a rule that names it; all but completed runs.
+             * @description Kinds sent to this channel unless a rule names channels. Default: all but `run_completed`.
              */
             notification_kinds?: components["schemas"]["NotificationKind"][] | null;
             /**
              * Pipelines
-             * @description Only what happens there; none: everywhere.
+             * @description Ids of pipelines. Empty: all pipelines.
              */
             pipelines?: string[] | null;
             /**
              * Recipients
-             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             * @description Users, addresses, roles or groups, if a rule names nobody.
              */
             recipients?: string[] | null;
             /**
              * Fallback
-             * @description Of another channel; an empty text takes it away.
+             * @description Name of the fallback channel. Empty: remove it.
              */
             fallback?: string | null;
         };
         /**
          * UpdateGroupRequest
-         * @description What is left out stays as it is.
+         * @description Omitted fields don't change.
          */
         UpdateGroupRequest: {
             /** Description */
@@ -7747,7 +7747,7 @@ export interface components {
         };
         /**
          * UpdateUserRequest
-         * @description What is left out stays as it is.
+         * @description Omitted fields don't change.
          */
         UpdateUserRequest: {
             /** Display Name */
@@ -8392,7 +8392,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An identity provider of the settings. */
+                /** @description Name of an identity provider in the settings. */
                 provider: string;
             };
             cookie?: never;
@@ -8541,7 +8541,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description An identity provider of the settings. */
+                /** @description Name of an identity provider in the settings. */
                 provider: string;
             };
             cookie?: never;
@@ -8689,11 +8689,11 @@ export interface operations {
     listPeople: {
         parameters: {
             query?: {
-                /** @description Part of a name or an address. */
+                /** @description Part of a name or email address. */
                 search?: string;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -8788,13 +8788,13 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Part of a name or an address. */
+                /** @description Part of a name or email address. */
                 search?: string;
-                /** @description Also those who were removed. */
+                /** @description Include removed users. */
                 removed?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -8890,7 +8890,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8915,7 +8915,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -9141,7 +9141,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9409,7 +9409,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9533,9 +9533,9 @@ export interface operations {
     listGroups: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -9631,7 +9631,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9655,7 +9655,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -9881,7 +9881,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10146,13 +10146,13 @@ export interface operations {
     listDelegations: {
         parameters: {
             query?: {
-                /** @description Only of this user. */
+                /** @description Only this user. */
                 user?: string | null;
-                /** @description Also those that are over. */
+                /** @description Include delegations that have ended. */
                 all?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -10248,7 +10248,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10270,7 +10270,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -10617,11 +10617,11 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description Also those that were accepted, taken back or are too old. */
+                /** @description Include accepted, revoked and expired invitations. */
                 all?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -10740,7 +10740,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -11274,13 +11274,13 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Only of this user. */
+                /** @description Only this user. */
                 user?: string | null;
-                /** @description Also those that are no longer valid. */
+                /** @description Include invalid tokens. */
                 all?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -11399,7 +11399,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -11642,11 +11642,11 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
-                /** @description Only of this user. */
+                /** @description Only this user. */
                 user?: string | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -11741,7 +11741,7 @@ export interface operations {
     endSessions: {
         parameters: {
             query?: {
-                /** @description Only of this user. */
+                /** @description Only this user. */
                 user?: string | null;
             };
             header?: never;
@@ -11984,7 +11984,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12123,11 +12123,11 @@ export interface operations {
     listOwnTokens: {
         parameters: {
             query?: {
-                /** @description Also those that are no longer valid. */
+                /** @description Include invalid tokens. */
                 all?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -12245,7 +12245,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -12488,9 +12488,9 @@ export interface operations {
     listSecrets: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -12846,7 +12846,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12967,13 +12967,13 @@ export interface operations {
     listPipelines: {
         parameters: {
             query?: {
-                /** @description The deleted ones instead. */
+                /** @description Only deleted pipelines. */
                 deleted?: boolean;
                 /** @description Part of the name or description. */
                 search?: string;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -13069,7 +13069,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -13119,9 +13119,9 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -13254,7 +13254,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -13348,13 +13348,13 @@ export interface operations {
     updatePipeline: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13380,7 +13380,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -13510,7 +13510,7 @@ export interface operations {
     deletePipeline: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: never;
@@ -13636,7 +13636,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13760,15 +13760,15 @@ export interface operations {
     listPipelineRuns: {
         parameters: {
             query?: {
-                /** @description Of this definition instead of the current one. */
+                /** @description Only runs of this definition version. Default: the current one. */
                 definition_version?: number | null;
-                /** @description Also those that a rollback took away. */
+                /** @description Include items archived by a rollback. */
                 include_archived?: boolean;
-                /** @description Also test runs. */
+                /** @description Include test runs. */
                 include_tests?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -13875,7 +13875,7 @@ export interface operations {
     getDefinition: {
         parameters: {
             query?: {
-                /** @description The language. */
+                /** @description Format of the text. */
                 format?: "yaml" | "json";
             };
             header?: never;
@@ -13890,7 +13890,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -13987,13 +13987,13 @@ export interface operations {
     replaceDefinition: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14046,7 +14046,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -14176,9 +14176,9 @@ export interface operations {
     listRevisions: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -14289,7 +14289,7 @@ export interface operations {
             path: {
                 /** @description Id of the pipeline. */
                 pipeline_id: string;
-                /** @description Counts every change of the definition. */
+                /** @description Number of the revision. */
                 revision: number;
             };
             cookie?: never;
@@ -14659,11 +14659,11 @@ export interface operations {
     revertPipeline: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15122,11 +15122,11 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description Words of its name, title, description or role. */
+                /** @description Words from its name, title, description or role. */
                 search?: string | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -15306,7 +15306,7 @@ export interface operations {
     getAgent: {
         parameters: {
             query?: {
-                /** @description `yaml` is the text to change and save again. */
+                /** @description `yaml` returns the text to edit and save again. */
                 format?: "json" | "yaml";
             };
             header?: never;
@@ -15321,7 +15321,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -15417,9 +15417,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15454,7 +15454,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -15585,7 +15585,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
             };
             path: {
@@ -15716,9 +15716,9 @@ export interface operations {
     listAgentRevisions: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -15825,13 +15825,13 @@ export interface operations {
     addCheckpoint: {
         parameters: {
             query?: {
-                /** @description Where to put it; at the end unless said. */
+                /** @description Position in the pipeline. Default: the end. */
                 position?: number | null;
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15861,7 +15861,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -15982,13 +15982,13 @@ export interface operations {
     createCheckpoint: {
         parameters: {
             query?: {
-                /** @description Where to put it; at the end unless said. */
+                /** @description Position in the pipeline. Default: the end. */
                 position?: number | null;
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -16016,7 +16016,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -16242,9 +16242,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The pipeline's ETag that was read. */
+                /** @description The ETag of the pipeline as you read it. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16397,7 +16397,7 @@ export interface operations {
     deleteCheckpoint: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: never;
@@ -16522,13 +16522,13 @@ export interface operations {
     reorderCheckpoints: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way. */
+                /** @description Cancel runs that would prevent this. */
                 force?: boolean;
             };
             header?: {
-                /** @description The pipeline's ETag that was read. */
+                /** @description The ETag of the pipeline as you read it. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16892,9 +16892,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -17043,7 +17043,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
             };
             path: {
@@ -17182,13 +17182,13 @@ export interface operations {
                 /** @description One of these. */
                 status?: components["schemas"]["RunStatus"][] | null;
                 definition_version?: number | null;
-                /** @description Also those that a rollback took away. */
+                /** @description Include items archived by a rollback. */
                 include_archived?: boolean;
-                /** @description Also test runs. */
+                /** @description Include test runs. */
                 include_tests?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -17284,7 +17284,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17307,7 +17307,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -17636,11 +17636,11 @@ export interface operations {
     listRunExecutions: {
         parameters: {
             query?: {
-                /** @description Also those that a rollback took away. */
+                /** @description Include items archived by a rollback. */
                 include_archived?: boolean;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -17748,7 +17748,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -17873,7 +17873,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -17998,7 +17998,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18123,7 +18123,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18248,7 +18248,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18391,7 +18391,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18405,7 +18405,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -18518,7 +18518,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -18762,7 +18762,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18901,7 +18901,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19044,7 +19044,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19187,7 +19187,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19331,7 +19331,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19475,7 +19475,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19620,7 +19620,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19761,7 +19761,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19904,7 +19904,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -20134,17 +20134,17 @@ export interface operations {
             query?: {
                 /** @description One of these. */
                 level?: ("debug" | "info" | "warning" | "error")[] | null;
-                /** @description Part of the message, in any case. */
+                /** @description Part of the message, ignoring case. */
                 search?: string;
-                /** @description Which comes first. */
+                /** @description What to return first. */
                 order?: "oldest" | "newest";
                 /** @description Only lines before this `log_id`. */
                 before?: number | null;
                 /** @description Only lines after this `log_id`. */
                 after?: number | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -20357,15 +20357,15 @@ export interface operations {
             query?: {
                 /** @description Only messages with this attempt key. `current` is the newest one. */
                 attempt_key?: string | null;
-                /** @description Which comes first. */
+                /** @description What to return first. */
                 order?: "oldest" | "newest";
                 /** @description Only messages before this `message_id`. */
                 before?: number | null;
                 /** @description Only messages after this `message_id`. */
                 after?: number | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -20474,15 +20474,15 @@ export interface operations {
             query?: {
                 /** @description Only messages with this attempt key. `current` is the newest one. */
                 attempt_key?: string | null;
-                /** @description Which comes first. */
+                /** @description What to return first. */
                 order?: "oldest" | "newest";
                 /** @description Only messages before this `message_id`. */
                 before?: number | null;
                 /** @description Only messages after this `message_id`. */
                 after?: number | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -20591,9 +20591,9 @@ export interface operations {
             query?: {
                 /** @description How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first. */
                 group_by?: "execution" | "checkpoint" | "model" | "purpose" | "day" | "call";
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -20701,7 +20701,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -20845,9 +20845,9 @@ export interface operations {
             query?: {
                 /** @description How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first. */
                 group_by?: "day" | "run" | "checkpoint" | "model" | "purpose";
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
                 /** @description First day, in UTC. */
                 since?: string | null;
@@ -20960,9 +20960,9 @@ export interface operations {
             query?: {
                 /** @description How to group calls. Days, runs and calls are sorted newest first, the others by cost, highest first. */
                 group_by?: "day" | "pipeline" | "model" | "purpose";
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
                 /** @description First day, in UTC. */
                 since?: string | null;
@@ -21061,25 +21061,25 @@ export interface operations {
     listApprovals: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
-                /** @description One of these; pending unless said. */
+                /** @description One of these. Default: pending. */
                 status?: components["schemas"]["ApprovalStatus"][] | null;
                 /** @description One of these. */
                 kind?: components["schemas"]["ApprovalKind"][] | null;
                 pipeline_id?: string | null;
                 run_id?: string | null;
-                /** @description Of a proposed action: one of these. */
+                /** @description Risk level of the proposed action: one of these. */
                 risk_level?: components["schemas"]["RiskLevel"][] | null;
-                /** @description Of a proposed action. */
+                /** @description Operation type of the proposed action. */
                 operation_type?: string | null;
-                /** @description That asks, or has approved. */
+                /** @description Rule that required approval or approved. */
                 rule?: string | null;
-                /** @description Only what you may decide. */
+                /** @description Only approvals you can decide. */
                 mine?: boolean;
-                /** @description The oldest, most urgent, riskiest or foremost first. */
+                /** @description Oldest, most urgent, riskiest or highest priority first. */
                 sort?: "age" | "deadline" | "risk" | "priority";
             };
             header?: never;
@@ -21279,7 +21279,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -21425,7 +21425,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -21570,7 +21570,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -21716,7 +21716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -21739,7 +21739,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -21861,13 +21861,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
                 /** @description Id of the approval. */
                 approval_id: string;
-                /** @description Which are possible depends on the kind. */
+                /** @description The available decisions depend on the kind. */
                 decision: "approve" | "revise" | "reject" | "refuse" | "answer" | "decline" | "accept" | "feedback" | "retry" | "restart" | "fail";
             };
             cookie?: never;
@@ -22009,9 +22009,9 @@ export interface operations {
                 /** @description Only this operation. */
                 operation_type?: string | null;
                 pipeline_id?: string | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -22273,7 +22273,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -22412,9 +22412,9 @@ export interface operations {
     listChannels: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -22530,9 +22530,9 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -22665,7 +22665,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -22760,9 +22760,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -22785,7 +22785,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -23038,7 +23038,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -23184,9 +23184,9 @@ export interface operations {
                 status?: components["schemas"]["DeliveryStatus"][] | null;
                 /** @description One of these. */
                 kind?: components["schemas"]["NotificationKind"][] | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -23469,7 +23469,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -23759,9 +23759,9 @@ export interface operations {
             query?: {
                 pipeline_id?: string | null;
                 run_id?: string | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -23857,7 +23857,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -23880,7 +23880,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -24106,7 +24106,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -24240,7 +24240,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -24385,7 +24385,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -24410,7 +24410,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -24532,7 +24532,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -24555,7 +24555,7 @@ export interface operations {
             /** @description Successful Response */
             201: {
                 headers: {
-                    /** @description Where it is. */
+                    /** @description Path of the new resource. */
                     Location?: string;
                     [name: string]: unknown;
                 };
@@ -24780,7 +24780,7 @@ export interface operations {
     getRules: {
         parameters: {
             query?: {
-                /** @description `yaml` is the text alone, as `Accept: application/yaml` is. */
+                /** @description `yaml` returns only the text, like `Accept: application/yaml`. */
                 format?: ("json" | "yaml") | null;
             };
             header?: never;
@@ -24792,7 +24792,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -24878,13 +24878,13 @@ export interface operations {
     putRules: {
         parameters: {
             query?: {
-                /** @description Why it is changed; kept with the version. */
+                /** @description Reason for the change, stored with the version. */
                 comment?: string;
             };
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -24899,7 +24899,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -25029,9 +25029,9 @@ export interface operations {
     listRuleVersions: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -25128,7 +25128,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Counts the versions of these rules. */
+                /** @description Number of the version. */
                 revision: number;
             };
             cookie?: never;
@@ -25533,7 +25533,7 @@ export interface operations {
     getPipelineRules: {
         parameters: {
             query?: {
-                /** @description `yaml` is the text alone, as `Accept: application/yaml` is. */
+                /** @description `yaml` returns only the text, like `Accept: application/yaml`. */
                 format?: ("json" | "yaml") | null;
             };
             header?: never;
@@ -25548,7 +25548,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -25643,13 +25643,13 @@ export interface operations {
     putPipelineRules: {
         parameters: {
             query?: {
-                /** @description Why it is changed; kept with the version. */
+                /** @description Reason for the change, stored with the version. */
                 comment?: string;
             };
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -25667,7 +25667,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -25798,7 +25798,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read; another one since is 412. */
+                /** @description The ETag you have read. 412 if it has changed since. */
                 "If-Match"?: string | null;
             };
             path: {
@@ -25812,7 +25812,7 @@ export interface operations {
             /** @description Successful Response */
             200: {
                 headers: {
-                    /** @description Names the revision; send it as If-Match. */
+                    /** @description The revision. Send it back as If-Match. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -25933,9 +25933,9 @@ export interface operations {
     listPipelineRuleVersions: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -26046,7 +26046,7 @@ export interface operations {
             path: {
                 /** @description Id of the pipeline. */
                 pipeline_id: string;
-                /** @description Counts the versions of these rules. */
+                /** @description Number of the version. */
                 revision: number;
             };
             cookie?: never;
@@ -26360,9 +26360,9 @@ export interface operations {
         parameters: {
             query?: {
                 pipeline_id?: string | null;
-                /** @description Decisions that were asked for since then. */
+                /** @description Only approvals requested since this time. */
                 since?: string | null;
-                /** @description How many decisions at most, the newest first. */
+                /** @description Maximum number of decisions, newest first. */
                 limit?: number;
             };
             header?: never;
@@ -26497,7 +26497,7 @@ export interface operations {
     getAutonomy: {
         parameters: {
             query?: {
-                /** @description How far back it is looked. */
+                /** @description Number of days to look back. */
                 days?: number;
             };
             header?: never;
@@ -26592,12 +26592,12 @@ export interface operations {
     listAudits: {
         parameters: {
             query?: {
-                /** @description Only those that were looked at, or not yet. */
+                /** @description Only reviewed ones, or only open ones. */
                 reviewed?: boolean | null;
                 pipeline_id?: string | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -26693,7 +26693,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -26920,7 +26920,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -27060,9 +27060,9 @@ export interface operations {
     listEmergencyStops: {
         parameters: {
             query?: {
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -27160,9 +27160,9 @@ export interface operations {
                 run_id?: string | null;
                 execution_id?: string | null;
                 pipeline_id?: string | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
             };
             header?: never;
@@ -27573,17 +27573,17 @@ export interface operations {
                 pipeline_id?: string | null;
                 run_id?: string | null;
                 execution_id?: string | null;
-                /** @description Only what belongs to no pipeline. */
+                /** @description Only events that belong to no pipeline. */
                 scope?: "global" | null;
                 /** @description One of these. */
                 event_type?: string[] | null;
-                /** @description How many items at most. */
+                /** @description Maximum number of items. */
                 limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
                 cursor?: string | null;
-                /** @description Not before this moment. */
+                /** @description Only events at or after this time. */
                 since?: string | null;
-                /** @description Before this moment. */
+                /** @description Only events before this time. */
                 until?: string | null;
             };
             header?: never;
@@ -28115,7 +28115,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
                 "Idempotency-Key"?: string;
             };
             path?: never;

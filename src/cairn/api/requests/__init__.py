@@ -1,1 +1,1 @@
-"""Bodies of requests, by noun. Unknown fields and wrong types are refused."""
+"""Request bodies. Unknown fields and wrong types are rejected."""

@@ -1,4 +1,4 @@
-"""Bodies of requests about approvals."""
+"""Request bodies for approvals."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cairn.api.request_body import Digest, Id, RequestBody
 class DecideRequest(RequestBody):
     digest: Digest = None
     feedback: Text = ""
-    reason: Annotated[Text, Field(description="Why; required to reject.")] = ""
-    fields: dict[str, Any] | None = Field(default=None, description="To answer a form.")
+    reason: Annotated[Text, Field(description="Reason. Required to reject.")] = ""
+    fields: dict[str, Any] | None = Field(default=None, description="Answers to a form.")
     modified_params: dict[str, Any] | None = Field(
-        default=None, description="To approve an action with these in place of its own; null takes one away."
+        default=None, description="Parameters to approve the action with. Null removes one."
     )
 
     @property
@@ -25,14 +25,14 @@ class DecideRequest(RequestBody):
 
 
 class ModifyRequest(RequestBody):
-    modified_params: Annotated[dict[str, Any], Field(description="Those that are to be others; null takes one away.")]
+    modified_params: Annotated[dict[str, Any], Field(description="Parameters to change. Null removes one.")]
 
 
 class AssignRequest(RequestBody):
-    """Whom to hand it over to."""
+    """The new assignees of an approval."""
 
     assigned_to: Annotated[
-        list[Text], Field(min_length=1, max_length=50, description="Persons, addresses, roles or groups.")
+        list[Text], Field(min_length=1, max_length=50, description="Usernames, email addresses, roles or groups.")
     ]
     reason: Text = ""
 
@@ -47,10 +47,10 @@ class BatchItem(RequestBody):
 
 
 class DecideBatchRequest(RequestBody):
-    """The same decision on several approvals of one kind; each is decided or refused by itself."""
+    """One decision on several approvals of one kind. Each succeeds or fails on its own."""
 
     decision: Literal["approve", "revise", "reject"]
-    feedback: Annotated[Text, Field(description="Why; required to send back and to reject.")] = ""
+    feedback: Annotated[Text, Field(description="Feedback. Required to request a revision and to reject.")] = ""
     items: Annotated[list[BatchItem], Field(min_length=1, max_length=200)]
 
 

@@ -1,4 +1,4 @@
-"""Bodies of requests about executions."""
+"""Request bodies for executions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cairn.api.request_body import Digest, Id, RequestBody
 
 
 class StartExecutionRequest(RequestBody):
-    """An execution by its id, or by its run and checkpoint."""
+    """An execution, by its id or by its run and checkpoint."""
 
     execution_id: Id | None = None
     run_id: Id | None = None
@@ -28,16 +28,16 @@ class StartExecutionRequest(RequestBody):
 class ApproveRequest(RequestBody):
     digest: Digest = None
     feedback: Text = ""
-    modified_params: dict[str, Any] | None = Field(default=None, description="Of an action, in place of its own.")
+    modified_params: dict[str, Any] | None = Field(default=None, description="Parameters to approve an action with.")
 
 
 class ReviseRequest(RequestBody):
-    feedback: Annotated[Text, Field(description="What has to change; not needed to refuse a start.")] = ""
+    feedback: Annotated[Text, Field(description="What to change. Optional if you reject a start.")] = ""
     digest: Digest = None
 
 
 class SubmitFormRequest(RequestBody):
-    fields: Annotated[dict[str, Any], Field(description="Answers by field name; a file field takes an upload id.")]
+    fields: Annotated[dict[str, Any], Field(description="Answers by field name. For a file field, the upload id.")]
     digest: Digest = None
 
 

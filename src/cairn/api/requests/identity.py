@@ -1,4 +1,4 @@
-"""Bodies of requests about users, groups, tokens and delegations."""
+"""Request bodies for users, groups, tokens and delegations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cairn.services.identity.tokens import MAX_OWN_LIFETIME
 from cairn.services.identity.users import UserSpec, UserUpdate
 
 Line = Annotated[Text, Field(max_length=1000)]
-Name = Annotated[Text, Field(max_length=200, description="Small letters, digits and . _ - + @; it never changes.")]
-Email = Annotated[Text, Field(max_length=300, description="Empty for none; no two users have the same.")]
+Name = Annotated[Text, Field(max_length=200, description="Lowercase letters, digits and . _ - + @. It never changes.")]
+Email = Annotated[Text, Field(max_length=300, description="Email address, unique among users. Empty for none.")]
 Roles = Annotated[list[Annotated[Role, Field(strict=False)]], Field(max_length=10)]
 Names = Annotated[list[Annotated[Text, Field(max_length=200)]], Field(max_length=1000)]
 Scopes = Annotated[
     list[Annotated[Scope, Field(strict=False)]] | None,
-    Field(max_length=10, description="What it may be used for; null is all."),
+    Field(max_length=10, description="What it can be used for. Null: no restriction."),
 ]
 
 
@@ -37,7 +37,7 @@ class CreateUserRequest(RequestBody):
 
 
 class UpdateUserRequest(RequestBody):
-    """What is left out stays as it is."""
+    """Omitted fields don't change."""
 
     display_name: Line | None = None
     email: Email | None = None
@@ -58,34 +58,34 @@ class CreateGroupRequest(RequestBody):
 
 
 class UpdateGroupRequest(RequestBody):
-    """What is left out stays as it is."""
+    """Omitted fields don't change."""
 
     description: Line | None = None
     members: Names | None = None
 
 
 class UpdateAccountRequest(RequestBody):
-    display_name: Annotated[Line, Field(description="How you are shown; empty is your name.")]
+    display_name: Annotated[Line, Field(description="Display name. Empty: your username.")]
 
 
 class CreateOwnTokenRequest(RequestBody):
-    name: Annotated[Line, Field(description="What it is for.")]
+    name: Annotated[Line, Field(description="What the token is for.")]
     scopes: Scopes = None
     valid_days: Annotated[int, Field(ge=1, le=MAX_OWN_LIFETIME.days)] = 90
 
 
 class CreateTokenRequest(RequestBody):
-    name: Annotated[Line, Field(description="What it is for.")]
-    user: Annotated[Text | None, Field(max_length=200, description="Whose it is; your own unless said.")] = None
+    name: Annotated[Line, Field(description="What the token is for.")]
+    user: Annotated[Text | None, Field(max_length=200, description="Owner of the token. Default: you.")] = None
     scopes: Scopes = None
-    valid_days: Annotated[int | None, Field(ge=1, le=3650, description="Null is for ever.")] = 90
+    valid_days: Annotated[int | None, Field(ge=1, le=3650, description="Null: the token never expires.")] = 90
 
 
 class CreateDelegationRequest(RequestBody):
-    to_user: Annotated[Text, Field(max_length=200, description="Who decides meanwhile.")]
+    to_user: Annotated[Text, Field(max_length=200, description="User who decides for them.")]
     ends_at: Annotated[AwareDatetime, Field(strict=False)]
-    starts_at: Annotated[AwareDatetime | None, Field(strict=False, description="Null is now.")] = None
-    from_user: Annotated[Text | None, Field(max_length=200, description="Who is away; yourself unless said.")] = None
+    starts_at: Annotated[AwareDatetime | None, Field(strict=False, description="Default: now.")] = None
+    from_user: Annotated[Text | None, Field(max_length=200, description="User who is away. Default: you.")] = None
     reason: Line = ""
 
 

@@ -1,4 +1,4 @@
-"""Bodies of requests about models."""
+"""Request bodies for models."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class TestModelRequest(RequestBody):
     __test__ = False  # pytest takes it for a test by its name
 
     model: Annotated[
-        str | None, Field(min_length=1, max_length=200, description="`provider:model`; without one, the default.")
+        str | None, Field(min_length=1, max_length=200, description="`provider:model`. Default: the default model.")
     ] = None

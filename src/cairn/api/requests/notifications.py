@@ -1,4 +1,4 @@
-"""Bodies of requests about channels and preferences."""
+"""Request bodies for channels and notification preferences."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ Word = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 Kind = Annotated[NotificationKind, Field(strict=False)]
 Kinds = Annotated[
     list[Kind] | None,
-    Field(max_length=20, description="What goes there without a rule that names it; all but completed runs."),
+    Field(
+        max_length=20,
+        description="Kinds sent to this channel unless a rule names channels. Default: all but `run_completed`.",
+    ),
 ]
 Url = Annotated[
     Text | None,
-    Field(min_length=1, max_length=2000, description="Of a webhook, or of a service of apprise's. Kept as a secret."),
+    Field(min_length=1, max_length=2000, description="URL of the webhook or apprise service. Stored as a secret."),
 ]
 Key = Annotated[
-    Text | None, Field(min_length=1, max_length=500, description="That a webhook is signed with. Kept as a secret.")
+    Text | None, Field(min_length=1, max_length=500, description="Key to sign webhooks with. Stored as a secret.")
 ]
-Fallback = Annotated[
-    Text | None, Field(max_length=60, description="The name of the channel that is taken when this one fails.")
-]
+Fallback = Annotated[Text | None, Field(max_length=60, description="Name of the channel to use if this one fails.")]
 Recipients = Annotated[
     list[Word] | None,
-    Field(max_length=100, description="Persons, addresses, roles, groups, where a rule names nobody."),
+    Field(max_length=100, description="Users, addresses, roles or groups, if a rule names nobody."),
 ]
-Pipelines = Annotated[list[Id] | None, Field(max_length=500, description="Only what happens there; none: everywhere.")]
-Details = Annotated[bool | None, Field(description="False: what it is about stays inside, only a link leaves.")]
+Pipelines = Annotated[list[Id] | None, Field(max_length=500, description="Ids of pipelines. Empty: all pipelines.")]
+Details = Annotated[bool | None, Field(description="False: messages contain only a summary and a link.")]
 
 
 class CreateChannelRequest(RequestBody):
@@ -62,7 +63,7 @@ class UpdateChannelRequest(RequestBody):
     pipelines: Pipelines = None
     recipients: Recipients = None
     fallback: Annotated[
-        Text | None, Field(max_length=60, description="Of another channel; an empty text takes it away.")
+        Text | None, Field(max_length=60, description="Name of the fallback channel. Empty: remove it.")
     ] = None
 
     @property
@@ -71,9 +72,9 @@ class UpdateChannelRequest(RequestBody):
 
 
 class TestChannelRequest(RequestBody):
-    recipient: Annotated[
-        Word | None, Field(description="Of an e-mail channel: whom the test goes to; yourself unless said.")
-    ] = None
+    recipient: Annotated[Word | None, Field(description="Recipient of the test of an email channel. Default: you.")] = (
+        None
+    )
 
 
 class QuietHoursInput(RequestBody):
@@ -84,11 +85,11 @@ class QuietHoursInput(RequestBody):
 
 class SetPreferencesRequest(RequestBody):
     channels: Annotated[
-        list[Word] | None, Field(max_length=100, description="Names or kinds that may reach you; null: all.")
+        list[Word] | None, Field(max_length=100, description="Names or kinds of channels to use. Null: all.")
     ] = None
     notification_kinds: Annotated[
-        list[Kind] | None, Field(max_length=20, description="What you want to be told; null: everything.")
+        list[Kind] | None, Field(max_length=20, description="Kinds to receive. Null: all.")
     ] = None
     quiet_hours: Annotated[
-        QuietHoursInput | None, Field(description="Hours in which nothing is sent to you; it comes afterwards.")
+        QuietHoursInput | None, Field(description="Hours during which notifications are held back.")
     ] = None

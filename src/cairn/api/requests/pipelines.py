@@ -1,4 +1,4 @@
-"""Bodies of requests about pipelines."""
+"""Request bodies for pipelines."""
 
 from __future__ import annotations
 

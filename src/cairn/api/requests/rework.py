@@ -1,4 +1,4 @@
-"""Bodies of requests about rework."""
+"""Request bodies for rework."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cairn.api.request_body import RequestBody
 
 
 class CreateReworkRequest(RequestBody):
-    """What is to be done again, and why."""
+    """The checkpoint to do again, and why."""
 
     checkpoint: Annotated[Text, Field(min_length=1, description="Key or id of an earlier checkpoint of the run.")]
-    prompt: Annotated[Text, Field(description="What is to be done now; whoever does it again sees these words.")] = ""
-    reason: Annotated[Text, Field(description="Why the work is sent back.")] = ""
+    prompt: Annotated[Text, Field(description="What to do. The next attempt receives this text.")] = ""
+    reason: Annotated[Text, Field(description="Reason for the rework.")] = ""
 
 
 class RerunRequest(RequestBody):
-    reason: Annotated[Text, Field(description="Why it is done again.")] = ""
+    reason: Annotated[Text, Field(description="Reason for the rerun.")] = ""

@@ -1,4 +1,4 @@
-"""Bodies of requests about rollbacks."""
+"""Request bodies for rollbacks."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from cairn.services.rollbacks.views import RollbackType
 
 
 class CreateRollbackRequest(RequestBody):
-    """A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run."""
+    """A checkpoint-level rollback stays in its run. A run-level rollback goes back to an earlier run."""
 
     rollback_type: RollbackType
     source_run_id: Id
     target_run_id: Id | None = None
     target_checkpoint_position: Annotated[
-        int | None, Field(ge=-1, le=2**31, description="The last checkpoint that is kept; -1 keeps none.")
+        int | None, Field(ge=-1, le=2**31, description="Position of the last checkpoint to keep. -1 keeps none.")
     ] = None
     target_checkpoint_id: Id | None = None
     user_reason: Text | None = None
-    rollback_id: Annotated[Id | None, Field(description="Yours, to be able to send the request again.")] = None
+    rollback_id: Annotated[Id | None, Field(description="Your own id, so that you can repeat the request safely.")] = (
+        None
+    )
 
     @model_validator(mode="after")
     def names_target(self) -> Self:

@@ -1,4 +1,4 @@
-"""Bodies of requests about rules."""
+"""Request bodies for rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SetEmergencyStopRequest(RequestBody):
 
 
 class ReviewAuditRequest(RequestBody):
-    """What a person says of an automatic approval afterwards."""
+    """The review of an automatic approval."""
 
     agrees: bool
     comment: Annotated[Text, Field(max_length=10_000)] = ""

@@ -1,4 +1,4 @@
-"""Bodies of requests about secrets."""
+"""Request bodies for secrets."""
 
 from __future__ import annotations
 

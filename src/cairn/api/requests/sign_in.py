@@ -1,4 +1,4 @@
-"""Bodies of requests about sessions and invitations."""
+"""Request bodies for sessions and invitations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cairn.api.parameters import Text
 from cairn.api.request_body import RequestBody
 from cairn.api.requests.identity import CreateUserRequest, Line
 
-Secret = Annotated[str, Field(max_length=512)]  # never in an answer or a log: texts that do not fit are not repeated
+Secret = Annotated[str, Field(max_length=512)]  # never in a response or log: errors don't repeat the value
 
 
 class CreateSessionRequest(RequestBody):
-    """With a token, or with a name and a password."""
+    """Sign in with a token, or with a username and password."""
 
     token: Secret | None = None
-    name: Annotated[Text | None, Field(max_length=300, description="Of the user, or the address.")] = None
+    name: Annotated[Text | None, Field(max_length=300, description="Username or email address.")] = None
     password: Annotated[str | None, Field(max_length=2048)] = None
 
     @model_validator(mode="after")
@@ -29,21 +29,21 @@ class CreateSessionRequest(RequestBody):
 
 
 class ChangePasswordRequest(RequestBody):
-    current: Annotated[str, Field(max_length=2048, description="Empty for who has none yet.")] = ""
+    current: Annotated[str, Field(max_length=2048, description="Empty if you have no password yet.")] = ""
     new: Annotated[str, Field(max_length=2048)]
 
 
 class StartSignInRequest(RequestBody):
-    return_to: Annotated[str, Field(max_length=2000, description="A page of this server to come back to.")] = "/"
+    return_to: Annotated[str, Field(max_length=2000, description="Page of this server to return to.")] = "/"
 
 
 class FinishSignInRequest(RequestBody):
-    code: Annotated[str, Field(max_length=4096, description="As the provider gave it to the page.")]
-    state: Annotated[str, Field(max_length=4096, description="As the provider gave it to the page.")]
+    code: Annotated[str, Field(max_length=4096, description="As received from the provider.")]
+    state: Annotated[str, Field(max_length=4096, description="As received from the provider.")]
 
 
 class CreateInvitationRequest(CreateUserRequest):
-    """Somebody new; or with the name alone, somebody who is here and sets a new password."""
+    """A new user or, with only the name, an existing user who sets a new password."""
 
     valid_hours: Annotated[int, Field(ge=1, le=720)] = 72
 

@@ -1,4 +1,4 @@
-"""What everybody sees to themselves: how they are shown, and their own tokens."""
+"""Your own account: display name and tokens."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ router = operation_router("/api/me", "Your account")
 @router.put("")
 @operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
 async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> Session:
-    """Say how you are shown. Your name stays, as decisions carry it."""
+    """Change your display name. Your username never changes, because decisions refer to it."""
     await services.accounts.users.update(by.name, UserUpdate(display_name=body.display_name), by)
     return await run_in_threadpool(session_view, services, by)
 
@@ -34,9 +34,9 @@ def list_own_tokens(
     services: Services,
     paging: Paging,
     by: By,
-    all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
+    all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
-    """Your own tokens that are valid, newest first; never their texts."""
+    """List your valid tokens, newest first, without their secrets."""
     return services.accounts.queries.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
@@ -49,9 +49,9 @@ def list_own_tokens(
     response_example=examples.created_token,
 )
 async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: By) -> CreatedToken:
-    """Make a token of your own, for what your roles allow. Its text is in this answer alone.
+    """Create a token for yourself, limited to what your roles allow. Only this response contains its secret.
 
-    Made with a token, it may do no more than that one, and ends with it.
+    If you create it with a token, it can do no more than that token and ends with it.
     """
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     made = await services.accounts.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
@@ -62,6 +62,6 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
 @router.delete("/tokens/{token_id}")
 @operation(OWN, response_example=examples.token)
 async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
-    """Revoke one of your tokens: it lets nobody in from now on, nor do sessions that were opened with it."""
+    """Revoke one of your tokens. Sessions that were started with it end."""
     await services.accounts.tokens.revoke_own(token_id, by)
     return await run_in_threadpool(services.accounts.queries.token, token_id)

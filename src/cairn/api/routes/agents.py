@@ -22,15 +22,15 @@ from cairn.services.agent_library.views import (
 )
 
 router = operation_router("/api", "Agent library")
-Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]
-Format = Annotated[Literal["json", "yaml"], Query(description="`yaml` is the text to change and save again.")]
+Search = Annotated[Text | None, Query(max_length=200, description="Words from its name, title, description or role.")]
+Format = Annotated[Literal["json", "yaml"], Query(description="`yaml` returns the text to edit and save again.")]
 _AGENT_MEDIA: Media = {
     JSON: {
         "type": "object",
         "additionalProperties": True,
         "description": "An agent; `/api/definitions/agent-schema` says what it may hold.",
     },
-    "application/yaml": {"type": "string", "description": "The same as YAML."},
+    "application/yaml": {"type": "string", "description": "A definition as YAML."},
 }
 _AGENT_TEXT_MEDIA: Media = {
     JSON: {"$ref": "#/components/schemas/LibraryAgent"},
@@ -41,21 +41,21 @@ _AGENT_TEXT_MEDIA: Media = {
 @router.get("/agents")
 @operation(READ, response_example=examples.agents)
 def list_agents(services: Services, paging: Paging, search: Search = None) -> LibraryAgentPage:
-    """Agents by name: those that came with Cairn and those that people saved, with the pipelines that use them."""
+    """List built-in and saved agents by name, with the pipelines that use them."""
     return services.agent_library_queries.list(search, paging.limit, paging.cursor)
 
 
 @router.get("/definitions/agent-schema")
 @operation(READ, response_example=examples.schema)
 def get_agent_schema() -> dict[str, Any]:
-    """The JSON Schema of an agent of the library, for editors."""
+    """Get the JSON Schema of a library agent, for editors."""
     return agent_schema()
 
 
 @router.get("/agents/{name}", response_model=LibraryAgent)
 @operation(READ, response_media=_AGENT_TEXT_MEDIA, etag=True, response_example=examples.agent)
 def get_agent(name: AgentName, response: Response, services: Services, format: Format = "json") -> Any:
-    """One agent. Its ETag names the revision; 0 is as it came with Cairn."""
+    """Get an agent. Its ETag is the revision. 0 is the built-in agent."""
     if format == "yaml":
         text, revision = services.agent_library_queries.text(name)
         return Response(text, media_type="application/yaml", headers={"ETag": etag(revision)})
@@ -75,7 +75,7 @@ def get_agent(name: AgentName, response: Response, services: Services, format: F
 async def put_agent(
     name: AgentName, request: Request, response: Response, services: Services, by: By, if_match: IfMatch = None
 ) -> SavedLibraryAgent:
-    """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
+    """Create or replace an agent. Runs created from now on use it."""
     written = await read_definition(request)
     await services.library.save(
         name, written.value, positions=written.positions, if_match=revision_of(if_match), actor=by
@@ -89,12 +89,12 @@ async def put_agent(
 @router.delete("/agents/{name}", status_code=204)
 @operation(DEFINE)
 async def remove_agent(name: AgentName, services: Services, by: By, if_match: IfMatch = None) -> None:
-    """Remove an agent that somebody saved; refused while pipelines use it, unless one of Cairn's takes its place."""
+    """Remove a saved agent. Fails while pipelines use it, unless a built-in agent has the same name."""
     await services.library.remove(name, if_match=revision_of(if_match), actor=by)
 
 
 @router.get("/agents/{name}/revisions")
 @operation(READ, response_example=examples.revisions)
 def list_agent_revisions(name: AgentName, services: Services, paging: Paging) -> LibraryAgentRevisionPage:
-    """Who changed it, when, and how it was; newest first."""
+    """List the revisions of an agent, newest first."""
     return services.agent_library_queries.revisions(name, paging.limit, paging.cursor)

@@ -1,4 +1,4 @@
-"""Approvals: the queue, and the decisions."""
+"""Approvals and decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.api.authentication import require_permission
 from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import approvals as examples
 from cairn.api.operations import READ, operation, operation_router
-from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
+from cairn.api.parameters import ApprovalId, ById, Paging, Text, grouped
 from cairn.api.requests.approvals import (
     AddCommentRequest,
     AssignRequest,
@@ -43,17 +43,21 @@ Sort = Literal["age", "deadline", "risk", "priority"]
 
 @dataclass(frozen=True, slots=True)
 class ApprovalListParameters:
-    """Which approvals, in which order."""
+    """Filter and sort order of a list of approvals."""
 
-    status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None
+    status: Annotated[list[ApprovalStatus] | None, Query(description="One of these. Default: pending.")] = None
     kind: Annotated[list[ApprovalKind] | None, Query(description="One of these.")] = None
     pipeline_id: ById = None
     run_id: ById = None
-    risk_level: Annotated[list[RiskLevel] | None, Query(description="Of a proposed action: one of these.")] = None
-    operation_type: Annotated[Text | None, Query(max_length=100, description="Of a proposed action.")] = None
-    rule: Annotated[Text | None, Query(max_length=200, description="That asks, or has approved.")] = None
-    mine: Annotated[bool, Query(description="Only what you may decide.")] = False
-    sort: Annotated[Sort, Query(description="The oldest, most urgent, riskiest or foremost first.")] = "age"
+    risk_level: Annotated[
+        list[RiskLevel] | None, Query(description="Risk level of the proposed action: one of these.")
+    ] = None
+    operation_type: Annotated[
+        Text | None, Query(max_length=100, description="Operation type of the proposed action.")
+    ] = None
+    rule: Annotated[Text | None, Query(max_length=200, description="Rule that required approval or approved.")] = None
+    mine: Annotated[bool, Query(description="Only approvals you can decide.")] = False
+    sort: Annotated[Sort, Query(description="Oldest, most urgent, riskiest or highest priority first.")] = "age"
 
     def filter(self, actor: Actor) -> ApprovalFilter:
         return ApprovalFilter(
@@ -76,16 +80,16 @@ def list_approvals(
     services: Services,
     paging: Paging,
     by: By,
-    parameters: Annotated[ApprovalListParameters, filled(ApprovalListParameters)],
+    parameters: Annotated[ApprovalListParameters, grouped(ApprovalListParameters)],
 ) -> ApprovalPage:
-    """The queue: what waits for people."""
+    """List approvals. By default, the pending ones."""
     return services.approval_queries.list_approvals(parameters.filter(by), paging.limit, paging.cursor, by)
 
 
 @router.get("/{approval_id}")
 @operation(READ, response_example=examples.approval)
 def get_approval(approval_id: ApprovalId, services: Services, by: By) -> ApprovalDetail:
-    """An approval with what it is about."""
+    """Get an approval with the content to decide on."""
     return services.approval_queries.get_approval(approval_id, by)
 
 
@@ -94,7 +98,7 @@ def get_approval(approval_id: ApprovalId, services: Services, by: By) -> Approva
 async def decide_batch(
     body: DecideBatchRequest, services: Services, by: By, command_id: CommandId
 ) -> BatchDecisionResults:
-    """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on."""
+    """Decide several approvals of one kind. Each is decided on its own, and failures don't affect the others."""
     require_permission(by, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
     return await services.batches.decide(items, body.decision, body.feedback, actor=by, command_id=command_id)
@@ -103,7 +107,7 @@ async def decide_batch(
 @router.put("/{approval_id}/modify")
 @operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
 def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModificationPreview:
-    """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
+    """Preview an action with other parameters: the difference, and whether they are valid. Nothing is decided."""
     return services.action_modifications.preview(approval_id, body.modified_params)
 
 
@@ -112,7 +116,7 @@ def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services:
 async def assign_approval(
     approval_id: ApprovalId, body: AssignRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
-    """Hand it over: others decide instead."""
+    """Assign an approval to other users."""
     handed_over = services.approvals.assign(approval_id, body.assigned_to, body.reason, actor=by, command_id=command_id)
     await command_warnings(handed_over)
     return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
@@ -123,7 +127,7 @@ async def assign_approval(
 async def add_comment(
     approval_id: ApprovalId, body: AddCommentRequest, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
-    """Say something about it without deciding."""
+    """Comment on an approval without deciding it."""
     await services.comments.add(approval_id, body.text, actor=by, command_id=command_id)
     return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
 
@@ -132,13 +136,13 @@ async def add_comment(
 @operation(SUBMIT, request_example=examples.decide_request, response_example=examples.approval)
 async def decide_approval(
     approval_id: ApprovalId,
-    decision: Annotated[Decision, Path(description="Which are possible depends on the kind.")],
+    decision: Annotated[Decision, Path(description="The available decisions depend on the kind.")],
     services: Services,
     by: By,
     command_id: CommandId,
     body: DecideRequest | None = None,
 ) -> ApprovalDetail:
-    """Decide. `digest` names what was looked at: if that has changed since, nothing is decided."""
+    """Decide an approval. `digest` identifies the content you have seen. If it has changed since, the request fails."""
     require_permission(by, DECISION_PERMISSIONS[decision])
     body = body or DecideRequest()
     await command_warnings(

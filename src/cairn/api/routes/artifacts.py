@@ -1,4 +1,4 @@
-"""Artifacts: listed, downloaded, looked at."""
+"""Artifacts and their content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def list_artifacts(
     execution_id: ById = None,
     pipeline_id: ById = None,
 ) -> ArtifactPage:
-    """Artifacts that stand, oldest first: not replaced by a later attempt, and not rolled back."""
+    """List current artifacts, oldest first. Superseded and rolled-back ones are left out."""
     return services.artifact_queries.list_artifacts(
         ArtifactFilter(pipeline_id, run_id, execution_id), paging.limit, paging.cursor
     )
@@ -39,7 +39,7 @@ def list_artifacts(
 @router.get("/{artifact_record_id}")
 @operation(READ, response_example=story.artifact)
 def get_artifact(artifact_record_id: RecordId, services: Services) -> Artifact:
-    """What is known about an artifact."""
+    """Get the metadata of an artifact."""
     return services.artifact_queries.get_artifact(artifact_record_id)
 
 
@@ -50,7 +50,7 @@ def get_artifact(artifact_record_id: RecordId, services: Services) -> Artifact:
     response_example=examples.content_text,
 )
 def download_artifact(artifact_record_id: RecordId, services: Services) -> Response:
-    """The content as a file to be saved, byte for byte."""
+    """Download the content of an artifact."""
     artifact = services.artifact_queries.get_artifact(artifact_record_id)
     headers = {"Content-Disposition": disposition("attachment", file_name(artifact))}
     return _streamed(services, artifact, "application/octet-stream", headers)
@@ -59,7 +59,7 @@ def download_artifact(artifact_record_id: RecordId, services: Services) -> Respo
 @router.get("/{artifact_record_id}/content", response_class=Response)
 @operation(READ, response_media={JSON: ANY_JSON, "text/plain": TEXT}, response_example=examples.content)
 def get_artifact_content(artifact_record_id: RecordId, services: Services) -> Response:
-    """The content to be shown: as JSON or as plain text, never as a page."""
+    """Get the content for display, as JSON or plain text, never as HTML."""
     artifact = services.artifact_queries.get_artifact(artifact_record_id)
     is_json = artifact.format == "json"
     headers = {
@@ -82,7 +82,7 @@ def file_name(artifact: Artifact) -> str:
 
 
 def disposition(kind: str, name: str) -> str:
-    """RFC 6266: the name in plain ASCII for all, and exactly for those that read UTF-8."""
+    """The file name in ASCII and, as RFC 6266 allows, exactly in UTF-8."""
     plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\%;' else "_" for c in name)
     exact = "".join(c for c in name if c.isprintable() and c not in "/\\")
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(exact, safe='')}"

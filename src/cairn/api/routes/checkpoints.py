@@ -1,4 +1,4 @@
-"""Checkpoints of a definition, one by one."""
+"""Single checkpoints of a definition."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cairn.services.pipelines.views import Checkpoint, Pipeline
 
 router = operation_router("/api", "Checkpoints")
 Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]
-At = Annotated[int | None, Query(ge=0, le=1000, description="Where to put it; at the end unless said.")]
-IfMatch = Annotated[str | None, Header(alias="If-Match", description="The pipeline's ETag that was read.")]
+At = Annotated[int | None, Query(ge=0, le=1000, description="Position in the pipeline. Default: the end.")]
+IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the pipeline as you read it.")]
 
 
 @router.post("/pipelines/{pipeline_id}/checkpoints", status_code=201)
@@ -34,7 +34,7 @@ async def add_checkpoint(
     position: At = None,
     force: Force = False,
 ) -> Checkpoint:
-    """Add a checkpoint: the definition version goes up, runs begin at v1 again."""
+    """Add a checkpoint. This starts a new definition version, whose runs start at v1."""
     return await _add(services, response, pipeline_id, body, position, force, by, command_id)
 
 
@@ -49,7 +49,7 @@ async def create_checkpoint(
     position: At = None,
     force: Force = False,
 ) -> Checkpoint:
-    """The same with the pipeline named by `pipeline_id` in the body."""
+    """Add a checkpoint to the pipeline that `pipeline_id` in the body names."""
     definition = dict(body)
     pipeline_id = definition.pop("pipeline_id", None)
     if not is_id(pipeline_id):
@@ -60,7 +60,7 @@ async def create_checkpoint(
 @router.get("/checkpoints/{checkpoint_id}")
 @operation(READ, response_example=story.checkpoint)
 def get_checkpoint(checkpoint_id: CheckpointId, services: Services) -> Checkpoint:
-    """A checkpoint in its full form."""
+    """Get a checkpoint in full form."""
     return services.pipeline_queries.get_checkpoint(checkpoint_id)
 
 
@@ -74,7 +74,7 @@ async def update_checkpoint(
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> Checkpoint:
-    """Change what is given, leave the rest. Runs go on."""
+    """Change the given fields of a checkpoint. Runs continue."""
     changes = {name: value for name, value in body.items() if name not in ("pipeline_id", "position", "needs")}
     await services.pipelines.update_checkpoint(
         checkpoint_id, changes, if_match=revision_of(if_match), actor=by, command_id=command_id
@@ -87,7 +87,7 @@ async def update_checkpoint(
 async def delete_checkpoint(
     checkpoint_id: CheckpointId, services: Services, by: By, command_id: CommandId, force: Force = False
 ) -> Pipeline:
-    """Remove a checkpoint; answers with the pipeline as it is then."""
+    """Remove a checkpoint. Returns the updated pipeline."""
     saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, actor=by, command_id=command_id)
     return await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id)
 
@@ -104,7 +104,7 @@ async def reorder_checkpoints(
     if_match: IfMatch = None,
     force: Force = False,
 ) -> Pipeline:
-    """Put the checkpoints into another order; every one has to be named."""
+    """Reorder the checkpoints. The list must contain all of them."""
     await services.pipelines.reorder(
         pipeline_id,
         body.checkpoint_order,

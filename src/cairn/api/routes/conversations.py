@@ -34,10 +34,10 @@ def list_messages(
     before: Before = None,
     after: After = None,
 ) -> MessagePage:
-    """What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
+    """List the messages with models, oldest first, with their tool calls and usage.
 
-    With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
-    Where the definition does not show the conversation, only admins see it: it is for the audit.
+    With `order=newest`, the first page is the end of the conversation, and the next pages go back in time.
+    If the definition hides the conversation (`show_conversation: false`), only admins can see it.
     """
     message_filter = MessageFilter(attempt_key, before, after, order == "newest")
     return services.conversation_queries.list_messages(execution_id, message_filter, by, paging.limit, paging.cursor)
@@ -55,5 +55,5 @@ def get_conversation(
     before: Before = None,
     after: After = None,
 ) -> MessagePage:
-    """The same as messages."""
+    """Alias of `messages`."""
     return list_messages(execution_id, services, by, paging, attempt_key, order, before, after)

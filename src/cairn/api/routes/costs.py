@@ -13,7 +13,7 @@ from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import costs as examples
 from cairn.api.examples import story
 from cairn.api.operations import READ, RUN, operation, operation_router
-from cairn.api.parameters import Paging, PipelineId, RunId, filled
+from cairn.api.parameters import Paging, PipelineId, RunId, grouped
 from cairn.api.requests.runs import SetBudgetRequest
 from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.budget import Budget
@@ -63,7 +63,7 @@ def get_pipeline_costs(
     pipeline_id: PipelineId,
     services: Services,
     paging: Paging,
-    period: Annotated[CostPeriod, filled(CostPeriod)],
+    period: Annotated[CostPeriod, grouped(CostPeriod)],
     group_by: Annotated[PipelineGrouping, Query(description=_GROUP_BY)] = "day",
 ) -> PipelineCosts:
     """The model usage of all runs of a pipeline, including test runs."""
@@ -77,7 +77,7 @@ def get_pipeline_costs(
 def get_costs(
     services: Services,
     paging: Paging,
-    period: Annotated[CostPeriod, filled(CostPeriod)],
+    period: Annotated[CostPeriod, grouped(CostPeriod)],
     group_by: Annotated[Grouping, Query(description=_GROUP_BY)] = "day",
 ) -> Costs:
     """The model usage of all pipelines."""

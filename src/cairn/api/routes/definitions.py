@@ -1,4 +1,4 @@
-"""Definitions as texts: shown, compared, checked."""
+"""Definitions as text: get, save, compare and validate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from cairn.services.pipelines.views import (
 )
 
 router = operation_router("/api", "Definitions")
-RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every change of the definition.")]
+RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Number of the revision.")]
 
 
 @router.get("/pipelines/{pipeline_id}/definition", response_class=Response)
@@ -43,9 +43,9 @@ RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every c
 def get_definition(
     pipeline_id: PipelineId,
     services: Services,
-    format: Annotated[Literal["yaml", "json"], Query(description="The language.")] = "yaml",
+    format: Annotated[Literal["yaml", "json"], Query(description="Format of the text.")] = "yaml",
 ) -> Response:
-    """The definition as its author would write it, to be kept in git and applied again."""
+    """Get the definition in short form, ready to keep in git and apply again."""
     text, revision = services.definition_queries.definition_text(pipeline_id, format)
     return Response(text, media_type=f"application/{format}", headers={"ETag": etag(revision)})
 
@@ -64,7 +64,7 @@ async def replace_definition(
     if_match: IfMatch = None,
     force: Force = False,
 ) -> Pipeline:
-    """Apply a whole definition: what it leaves out has its default. The same again changes nothing."""
+    """Replace the definition. Omitted fields get their defaults. Applying the same text again changes nothing."""
     written = await read_definition(request)
     if not isinstance(written.value, dict):
         raise InvalidInput([("", "This has to be an object: a whole definition.")])
@@ -83,14 +83,14 @@ async def replace_definition(
 @router.get("/pipelines/{pipeline_id}/history")
 @operation(READ, response_example=examples.revisions)
 def list_revisions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RevisionPage:
-    """Who changed the definition, when and why; newest first."""
+    """List the revisions of a definition, newest first."""
     return services.pipeline_queries.list_revisions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/history/{revision}")
 @operation(READ, response_example=examples.revision)
 def get_revision(pipeline_id: PipelineId, revision: RevisionNumber, services: Services) -> RevisionDetail:
-    """The whole definition as it was."""
+    """Get a revision of the definition."""
     return services.pipeline_queries.get_revision(pipeline_id, revision)
 
 
@@ -102,7 +102,7 @@ def diff_revisions(
     from_revision: Annotated[int, Query(alias="from", ge=1, le=2**31)],
     to_revision: Annotated[int, Query(alias="to", ge=1, le=2**31)],
 ) -> DefinitionDiff:
-    """What changed between two revisions, part by part and as text."""
+    """Compare two revisions, by field and as text."""
     return services.definition_queries.compare_revisions(pipeline_id, from_revision, to_revision)
 
 
@@ -115,7 +115,7 @@ def diff_revisions(
     response_example=examples.diff,
 )
 async def compare_definition(pipeline_id: PipelineId, request: Request, services: Services) -> DefinitionDiff:
-    """What would change if this definition were saved in place of the newest one."""
+    """Compare a definition with the newest revision, without saving it."""
     written = await read_definition(request)
     checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
     return await run_in_threadpool(services.definition_queries.compare_with, pipeline_id, checked.definition)
@@ -132,7 +132,7 @@ async def revert_pipeline(
     command_id: CommandId,
     force: Force = False,
 ) -> Pipeline:
-    """Make the definition as it was at a revision the newest one."""
+    """Save an earlier revision as the newest one."""
     saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, actor=by, command_id=command_id)
     return await saved_pipeline(services, response, saved)
 
@@ -146,7 +146,7 @@ async def revert_pipeline(
     response_example=examples.validation,
 )
 async def validate_definition(request: Request, services: Services) -> DefinitionValidation:
-    """Check a definition without saving it. A text that cannot even be read is a finding, too."""
+    """Validate a definition without saving it. Syntax errors are returned as findings, too."""
     try:
         written = await read_definition(request)
         checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
@@ -168,12 +168,12 @@ def _validation(findings: list[DefinitionFinding]) -> DefinitionValidation:
 @router.get("/definitions/schema")
 @operation(READ, response_example=examples.schema)
 def get_definition_schema() -> dict[str, Any]:
-    """The JSON Schema of a definition as authors write it, for editors."""
+    """Get the JSON Schema of definitions, for editors."""
     return authoring_schema()
 
 
 @router.get("/templates")
 @operation(READ, response_example=examples.templates)
 def list_templates() -> TemplatePage:
-    """Ready-made pipelines."""
+    """List templates for pipelines."""
     return definition_texts.list_templates()

@@ -1,4 +1,4 @@
-"""Who decides for whom meanwhile."""
+"""Delegations: users who decide for others who are away."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def list_delegations(
     services: Services,
     paging: Paging,
     user: UserQuery = None,
-    all: Annotated[bool, Query(description="Also those that are over.")] = False,
+    all: Annotated[bool, Query(description="Include delegations that have ended.")] = False,
 ) -> DelegationPage:
-    """Who decides for whom, now or later, newest first; `user` is on either side."""
+    """List current and future delegations, newest first. `user` matches both sides."""
     return services.accounts.queries.delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
@@ -35,7 +35,7 @@ def list_delegations(
 async def create_delegation(
     body: CreateDelegationRequest, response: Response, services: Services, by: By
 ) -> Delegation:
-    """Let somebody who may decide do so for you while you are away; as an admin, also for somebody else."""
+    """Delegate your decisions to another approver while you are away. Admins can also delegate for others."""
     spec = DelegationSpec(
         from_user=by.name if body.from_user is None else body.from_user.strip().lower(),
         to_user=body.to_user.strip().lower(),
@@ -51,13 +51,13 @@ async def create_delegation(
 @router.get("/{delegation_id}")
 @operation(READ, response_example=examples.delegation)
 def get_delegation(delegation_id: DelegationId, services: Services) -> Delegation:
-    """A delegation."""
+    """Get a delegation."""
     return services.accounts.queries.delegation(delegation_id)
 
 
 @router.delete("/{delegation_id}")
 @operation(OWN, response_example=examples.delegation)
 async def end_delegation(delegation_id: DelegationId, services: Services, by: By) -> Delegation:
-    """End a delegation before its time: yours, one that you have, or as an admin any."""
+    """End a delegation early: one you gave or received or, as an admin, any."""
     await services.accounts.delegations.end(delegation_id, by)
     return await run_in_threadpool(services.accounts.queries.delegation, delegation_id)

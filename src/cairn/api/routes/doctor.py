@@ -15,7 +15,7 @@ router = operation_router("/api", "Health")
 @router.get("/health")
 @operation(OPEN, response_example=examples.health)
 def get_health(services: Services) -> Health:
-    """Whether the server is up, and what its last look at the folder tree found."""
+    """Get the status of the server and the result of the last check of the folder tree."""
     drift = services.folder_repair.last
     return Health(
         version=cairn.__version__,
@@ -28,12 +28,12 @@ def get_health(services: Services) -> Health:
 @router.get("/doctor")
 @operation(ADMIN, response_example=examples.report)
 async def get_health_report(services: Services) -> HealthReport:
-    """Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed."""
+    """Check the database, events, folders, jobs, disk, sandbox, clock and settings. Nothing is changed."""
     return await services.doctor.examine()
 
 
 @router.post("/doctor/repair")
 @operation(ADMIN, response_example=examples.report)
 async def repair(services: Services) -> HealthReport:
-    """Put right what can be put right without a loss; nothing of a user's is deleted."""
+    """Repair what can be repaired without loss. Files of users are never deleted."""
     return await services.doctor.repair()

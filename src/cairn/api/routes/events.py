@@ -1,4 +1,4 @@
-"""The trail: everything that happened, and the proof that nothing of it was changed."""
+"""Events, and the verification that none of them was changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import AwareDatetime
 from cairn.api.dependencies import Services
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, operation, operation_router
-from cairn.api.parameters import ById, Paging, Text, filled
+from cairn.api.parameters import ById, Paging, Text, grouped
 from cairn.services.events.queries import EventFilter
 from cairn.services.events.views import ChainVerification, EventPage
 
@@ -20,8 +20,8 @@ router = operation_router("/api/events", "Events")
 
 @dataclass(frozen=True, slots=True)
 class EventPeriod:
-    since: Annotated[AwareDatetime | None, Query(description="Not before this moment.")] = None
-    until: Annotated[AwareDatetime | None, Query(description="Before this moment.")] = None
+    since: Annotated[AwareDatetime | None, Query(description="Only events at or after this time.")] = None
+    until: Annotated[AwareDatetime | None, Query(description="Only events before this time.")] = None
 
 
 @router.get("")
@@ -29,14 +29,14 @@ class EventPeriod:
 def list_events(
     services: Services,
     paging: Paging,
-    period: Annotated[EventPeriod, filled(EventPeriod)],
+    period: Annotated[EventPeriod, grouped(EventPeriod)],
     pipeline_id: ById = None,
     run_id: ById = None,
     execution_id: ById = None,
-    scope: Annotated[Literal["global"] | None, Query(description="Only what belongs to no pipeline.")] = None,
+    scope: Annotated[Literal["global"] | None, Query(description="Only events that belong to no pipeline.")] = None,
     event_type: Annotated[list[Text] | None, Query(description="One of these.")] = None,
 ) -> EventPage:
-    """Events, newest first."""
+    """List events, newest first."""
     event_filter = EventFilter(
         pipeline_id, run_id, execution_id, tuple(event_type or ()), period.since, period.until, scope is not None
     )
@@ -46,5 +46,5 @@ def list_events(
 @router.get("/verify")
 @operation(READ, errors=(404,), response_example=examples.verification)
 def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
-    """Check the hash chain of a run, of a pipeline with all its runs, or of everything."""
+    """Verify the hash chain of a run, of a pipeline with all its runs, or of everything."""
     return services.event_queries.verify_chains(pipeline_id, run_id)

@@ -39,7 +39,7 @@ _WORK = frozenset({ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACT
 @router.post("/start")
 @operation(RUN, request_example=examples.start_request, response_example=story.execution)
 async def start_execution(body: StartExecutionRequest, services: Services, by: By, command_id: CommandId) -> Execution:
-    """Start an execution that waits for it; after a refused start it asks again."""
+    """Start an execution that waits for a manual start. After a rejected start, it requests approval again."""
     executions = services.executions
     if body.execution_id is not None:
         warnings = await command_warnings(executions.start(body.execution_id, actor=by, command_id=command_id))
@@ -53,7 +53,7 @@ async def start_execution(body: StartExecutionRequest, services: Services, by: B
 @router.get("/{execution_id}")
 @operation(READ, response_example=story.execution)
 def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Execution:
-    """An execution with its artifacts, its form, what is asked and what is possible now."""
+    """Get an execution with its artifacts, form, pending approval and available commands."""
     return services.execution_queries.get_execution(execution_id, by)
 
 
@@ -62,7 +62,7 @@ def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Exec
 async def approve_start(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
-    """Let it start."""
+    """Approve the start of an execution."""
     return await _decide(services, execution_id, "approve", _START, body or ApproveRequest(), by, command_id)
 
 
@@ -71,7 +71,7 @@ async def approve_start(
 async def approve_completion(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
-    """Accept the result: its artifacts are promoted."""
+    """Approve the result of an execution. Its artifacts are promoted."""
     return await _decide(services, execution_id, "approve", _COMPLETION, body or ApproveRequest(), by, command_id)
 
 
@@ -80,7 +80,7 @@ async def approve_completion(
 async def approve_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
-    """Approve whatever is pending."""
+    """Approve whatever is pending: the start or the result."""
     return await _decide(services, execution_id, "approve", _WORK, body or ApproveRequest(), by, command_id)
 
 
@@ -89,7 +89,7 @@ async def approve_execution(
 async def revise_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
 ) -> Execution:
-    """Ask for a revision with feedback; while it waits to start, refuse the start."""
+    """Request a revision with feedback. If the execution waits to start, the start is rejected."""
     return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
 
 
@@ -107,7 +107,7 @@ async def reject_execution(
 async def submit_form(
     execution_id: ExecutionId, body: SubmitFormRequest, services: Services, by: By, command_id: CommandId
 ) -> Execution:
-    """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
+    """Submit the form of an execution. If a field is invalid, every error is returned and nothing is submitted."""
     submitted = services.executions.submit(
         execution_id, body.fields, digest=body.digest, actor=by, command_id=command_id
     )
@@ -118,7 +118,7 @@ async def submit_form(
 @router.post("/{execution_id}/files", status_code=201)
 @operation(SUBMIT, streams_body=True, request_media=_FILE_MEDIA, response_example=examples.upload)
 async def upload_file(execution_id: ExecutionId, request: Request, services: Services, by: By) -> Upload:
-    """Upload a file for a field of the form; submit the form with its `upload_id`."""
+    """Upload a file for a form field. Submit the form with the returned `upload_id`."""
     part = await read_file(request, services.settings.max_file_bytes)
     upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, actor=by)
     return Upload(
@@ -138,7 +138,7 @@ async def retry_execution(
     command_id: CommandId,
     body: RetryExecutionRequest | None = None,
 ) -> Execution:
-    """Try a failed one again in the same run."""
+    """Retry a failed execution in the same run."""
     attempt = body.attempt if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, actor=by, command_id=command_id)
     warnings = await command_warnings(retried)
@@ -148,7 +148,7 @@ async def retry_execution(
 @router.post("/{execution_id}/cancel")
 @operation(RUN, response_example=story.execution)
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
-    """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand."""
+    """Cancel an open execution, or dismiss a failed one. Its checkpoint then needs a manual start."""
     cancelled = services.executions.cancel(execution_id, actor=by, command_id=command_id)
     warnings = await command_warnings(cancelled)
     return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
@@ -157,7 +157,7 @@ async def cancel_execution(execution_id: ExecutionId, services: Services, by: By
 @router.get("/{execution_id}/context")
 @operation(READ, response_example=examples.context)
 def get_context(execution_id: ExecutionId, services: Services) -> Context:
-    """What its runner was told, or would be told if it started now."""
+    """Get the context that the runner received, or would receive if it started now."""
     return services.context_queries.get_context(execution_id)
 
 

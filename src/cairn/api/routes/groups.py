@@ -18,14 +18,14 @@ router = operation_router("/api/groups", "People")
 @router.get("")
 @operation(READ, response_example=examples.groups)
 def list_groups(services: Services, paging: Paging) -> GroupPage:
-    """Groups, by name."""
+    """List groups by name."""
     return services.accounts.queries.groups(paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
 @operation(ADMIN, request_example=examples.create_group_request, response_example=examples.group)
 async def create_group(body: CreateGroupRequest, response: Response, services: Services, by: By) -> Group:
-    """Make a group, to be named where people are asked."""
+    """Create a group. Rules and checkpoints can assign approvals to it."""
     name = await services.accounts.groups.create(body.name, body.description, body.members, by)
     response.headers["Location"] = f"/api/groups/{name}"
     return await run_in_threadpool(services.accounts.queries.group, name)
@@ -34,14 +34,14 @@ async def create_group(body: CreateGroupRequest, response: Response, services: S
 @router.get("/{name}")
 @operation(READ, response_example=examples.group)
 def get_group(name: Named, services: Services) -> Group:
-    """A group and its members."""
+    """Get a group with its members."""
     return services.accounts.queries.group(name)
 
 
 @router.put("/{name}")
 @operation(ADMIN, request_example=examples.update_group_request, response_example=examples.group)
 async def update_group(name: Named, body: UpdateGroupRequest, services: Services, by: By) -> Group:
-    """Change what is given; `members` are all of them."""
+    """Change the given fields. `members` replaces all members."""
     await services.accounts.groups.update(name, by, description=body.description, members=body.members)
     return await run_in_threadpool(services.accounts.queries.group, name)
 
@@ -49,5 +49,5 @@ async def update_group(name: Named, body: UpdateGroupRequest, services: Services
 @router.delete("/{name}", status_code=204)
 @operation(ADMIN)
 async def remove_group(name: Named, services: Services, by: By) -> None:
-    """Remove a group; its members stay."""
+    """Remove a group. Its members remain."""
     await services.accounts.groups.remove(name, by)

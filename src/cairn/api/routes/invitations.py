@@ -24,9 +24,9 @@ router = operation_router("/api/invitations", "Invitations")
 def list_invitations(
     services: Services,
     paging: Paging,
-    all: Annotated[bool, Query(description="Also those that were accepted, taken back or are too old.")] = False,
+    all: Annotated[bool, Query(description="Include accepted, revoked and expired invitations.")] = False,
 ) -> InvitationPage:
-    """Open invitations, newest first."""
+    """List open invitations, newest first."""
     return services.accounts.queries.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
 
 
@@ -39,7 +39,7 @@ def list_invitations(
     response_example=examples.created_invitation,
 )
 async def create_invitation(body: CreateInvitationRequest, services: Services, by: By) -> NewInvitation:
-    """Invite somebody; the link is in this answer alone, works once and takes the place of earlier ones."""
+    """Invite a user. Only this response contains the link. It works once and replaces earlier links."""
     made = await services.accounts.invitations.create(body.spec, body.valid_hours, by)
     kept = await run_in_threadpool(services.accounts.queries.invitation, made.invitation_id)
     return NewInvitation(**dict(kept), token=made.token, path=f"/welcome#invitation={made.token}")
@@ -48,7 +48,7 @@ async def create_invitation(body: CreateInvitationRequest, services: Services, b
 @router.delete("/{invitation_id}", status_code=204)
 @operation(ADMIN)
 async def revoke_invitation(invitation_id: InvitationId, services: Services, by: By) -> None:
-    """Take an invitation back."""
+    """Revoke an invitation."""
     await services.accounts.invitations.revoke(invitation_id, by)
 
 
@@ -61,7 +61,7 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
     response_example=examples.invitation_preview,
 )
 async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> InvitationPreview:
-    """Whom an invitation is for. It stays open."""
+    """Get the user that an invitation is for. The invitation stays open."""
     refuse_foreign(request)
     found = await services.accounts.invitations.preview(body.token, client_of(request))
     return InvitationPreview(
@@ -80,7 +80,7 @@ async def preview_invitation(body: PreviewInvitationRequest, request: Request, s
 async def accept_invitation(
     body: AcceptInvitationRequest, request: Request, response: Response, services: Services
 ) -> Session:
-    """Set a password and be signed in. The invitation is used up."""
+    """Set a password and sign in. The invitation can't be used again."""
     refuse_foreign(request)
     signed_in = await services.accounts.invitations.accept(
         body.token, body.password, body.display_name, client_of(request)

@@ -25,14 +25,14 @@ def list_logs(
     services: Services,
     paging: Paging,
     level: Annotated[list[Level] | None, Query(description="One of these.")] = None,
-    search: Annotated[Text, Query(max_length=200, description="Part of the message, in any case.")] = "",
+    search: Annotated[Text, Query(max_length=200, description="Part of the message, ignoring case.")] = "",
     order: Order = "oldest",
     before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines before this `log_id`.")] = None,
     after: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines after this `log_id`.")] = None,
 ) -> LogPage:
-    """What its runners logged, oldest first.
+    """List the log lines of an execution, oldest first.
 
-    With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
+    With `order=newest`, the first page is the end of the log, and the next pages go back in time.
     """
     log_filter = LogFilter(tuple(level or ()), search, before, after, order == "newest")
     return services.log_queries.list_logs(execution_id, log_filter, paging.limit, paging.cursor)
@@ -41,7 +41,7 @@ def list_logs(
 @router.get("/{execution_id}/logs/download", response_class=Response)
 @operation(READ, response_media={"text/plain": TEXT}, response_example=examples.text)
 def download_logs(execution_id: ExecutionId, services: Services) -> Response:
-    """The whole log as a text to be saved: one line each with its time in UTC, its level and its message."""
+    """Download the log as text. Each line has its time in UTC, its level and its message."""
     text = services.log_queries.stream_text(execution_id)
     headers = {"Content-Disposition": f'attachment; filename="execution_{execution_id}.log"'}
     return StreamingResponse(text, media_type="text/plain; charset=utf-8", headers=headers)

@@ -1,4 +1,4 @@
-"""Models that agents think with."""
+"""Models and their providers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ router = operation_router("/api/models", "Models")
 @router.get("")
 @operation(READ, response_example=examples.models)
 def list_models(services: Services) -> ModelList:
-    """Providers, whether each can be asked, and the model of agents that name none. No key is shown."""
+    """List providers, whether they are ready, and the default model. Keys are never returned."""
     return services.known_models.list()
 
 
 @router.post("/test")
 @operation(DEFINE, request_example=examples.test_request, response_example=examples.test_result)
 async def test_model(body: TestModelRequest, services: Services) -> ModelTestResult:
-    """Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong."""
+    """Send a small request to a model. Returns its duration and usage, or the error."""
     return await services.known_models.test(body.model)

@@ -1,4 +1,4 @@
-"""Channels, the log of deliveries, and what one wants to be told."""
+"""Channels, deliveries and notification preferences."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DeliveryId = Annotated[str, Path(description="Id of the delivery.", json_schema_
 @router.get("/channels")
 @operation(ADMIN, response_example=examples.channels)
 def list_channels(services: Services, paging: Paging) -> ChannelPage:
-    """Where notices can go. Addresses and keys are secrets: they never come back."""
+    """List channels. Their URLs and keys are never returned."""
     return services.notification_queries.list_channels(paging.limit, paging.cursor)
 
 
@@ -51,7 +51,7 @@ def list_channels(services: Services, paging: Paging) -> ChannelPage:
     response_example=examples.created_channel,
 )
 async def create_channel(body: CreateChannelRequest, response: Response, services: Services, by: By) -> CreatedChannel:
-    """Set a channel up. A webhook without a signing key gets one, which is shown this once."""
+    """Create a channel. If a webhook has no signing key, Cairn generates one and returns it only here."""
     channel_id, key = await services.notifications.channels.create(body.spec, by)
     made = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["Location"] = f"/api/channels/{channel_id}"
@@ -62,7 +62,7 @@ async def create_channel(body: CreateChannelRequest, response: Response, service
 @router.get("/channels/{channel_id}")
 @operation(ADMIN, etag=True, response_example=examples.channel)
 def get_channel(channel_id: ChannelId, response: Response, services: Services) -> Channel:
-    """One channel as it is set up."""
+    """Get a channel."""
     found = services.notification_queries.get_channel(channel_id)
     response.headers["ETag"] = etag(found.revision)
     return found
@@ -78,7 +78,7 @@ async def update_channel(
     by: By,
     if_match: IfMatch = None,
 ) -> Channel:
-    """Change a channel: what is left out stays."""
+    """Change the given fields of a channel."""
     await services.notifications.channels.update(channel_id, body.spec, by, revision_of(if_match))
     found = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["ETag"] = etag(found.revision)
@@ -88,14 +88,14 @@ async def update_channel(
 @router.delete("/channels/{channel_id}")
 @operation(ADMIN, response_example=examples.removed_channel)
 async def delete_channel(channel_id: ChannelId, services: Services, by: By) -> RemovedChannel:
-    """Remove a channel with its address and key. What waits to be sent there is skipped."""
+    """Remove a channel with its URL and key. Queued deliveries are skipped."""
     return RemovedChannel(channel_id=channel_id, name=await services.notifications.channels.remove(channel_id, by))
 
 
 @router.post("/channels/{channel_id}/test")
 @operation(ADMIN, request_example=examples.test_channel_request, response_example=examples.delivery)
 async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services: Services, by: By) -> DeliveryDetail:
-    """Send a test notice there now; the answer says what came of it."""
+    """Send a test notification now. Returns the delivery."""
     delivery_id = await services.notifications.channel_tests.run(channel_id, by, body.recipient)
     return await run_in_threadpool(services.notification_queries.get_delivery, delivery_id)
 
@@ -112,7 +112,7 @@ def list_deliveries(
     status: Annotated[list[DeliveryStatus] | None, Query(description="One of these.")] = None,
     kind: Annotated[list[NotificationKind] | None, Query(description="One of these.")] = None,
 ) -> DeliveryPage:
-    """What was sent, and what came of it, newest first."""
+    """List deliveries, newest first."""
     delivery_filter = DeliveryFilter(
         channel_id, pipeline_id, run_id, approval_id, tuple(status or ()), tuple(kind or ())
     )
@@ -122,21 +122,21 @@ def list_deliveries(
 @router.get("/deliveries/{delivery_id}")
 @operation(ADMIN, response_example=examples.delivery)
 def get_delivery(delivery_id: DeliveryId, services: Services) -> DeliveryDetail:
-    """One delivery with what was told, and each try."""
+    """Get a delivery with its content and attempts."""
     return services.notification_queries.get_delivery(delivery_id)
 
 
 @router.get("/preferences")
 @operation(READ, response_example=examples.preferences)
 def get_preferences(services: Services, by: By) -> Preferences:
-    """What you want to be told, and when."""
+    """Get your notification preferences."""
     return services.notification_queries.get_preferences(by.name)
 
 
 @router.put("/preferences")
 @operation(OWN, request_example=examples.set_preferences_request, response_example=examples.preferences)
 async def set_preferences(body: SetPreferencesRequest, services: Services, by: By) -> Preferences:
-    """Say what you want to be told, and when: all of it at once. What is left out is no wish."""
+    """Replace your notification preferences. Omitted fields are reset."""
     quiet_hours = body.quiet_hours.model_dump() if body.quiet_hours is not None else None
     await services.notifications.preferences.set(by.name, body.channels, body.notification_kinds, quiet_hours)
     return await run_in_threadpool(services.notification_queries.get_preferences, by.name)

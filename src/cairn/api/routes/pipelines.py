@@ -1,4 +1,4 @@
-"""Pipelines: defined, changed, deleted, restored."""
+"""Pipelines."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ router = operation_router("/api/pipelines", "Pipelines")
 def list_pipelines(
     services: Services,
     paging: Paging,
-    deleted: Annotated[bool, Query(description="The deleted ones instead.")] = False,
+    deleted: Annotated[bool, Query(description="Only deleted pipelines.")] = False,
     search: Annotated[Text, Query(max_length=200, description="Part of the name or description.")] = "",
 ) -> PipelinePage:
-    """Pipelines with their latest runs, newest first."""
+    """List pipelines with their latest runs, newest first."""
     return services.pipeline_queries.list_pipelines(
         deleted=deleted, search=search, limit=paging.limit, cursor=paging.cursor
     )
@@ -43,7 +43,7 @@ def list_pipelines(
 async def create_pipeline(
     request: Request, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
-    """Define a pipeline: full or short form, JSON or YAML, or `{"template": name}`."""
+    """Create a pipeline from a definition in full or short form, as JSON or YAML, or from `{"template": name}`."""
     written = await read_definition(request)
     if isinstance(written.value, dict) and written.value.keys() == {"template"}:
         name = written.value["template"]
@@ -61,7 +61,7 @@ async def create_pipeline(
 @router.get("/{pipeline_id}")
 @operation(READ, etag=True, response_example=story.pipeline)
 def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services) -> Pipeline:
-    """A pipeline in its full form. Its ETag names the revision."""
+    """Get a pipeline in full form. Its ETag is the revision."""
     found = services.pipeline_queries.get_pipeline(pipeline_id)
     response.headers["ETag"] = etag(found.revision)
     return found
@@ -85,7 +85,7 @@ async def update_pipeline(
     if_match: IfMatch = None,
     force: Force = False,
 ) -> Pipeline:
-    """Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on."""
+    """Change the given fields of a pipeline. `checkpoints`, if given, replaces all checkpoints."""
     written = await read_definition(request)
     if not isinstance(written.value, dict):
         raise InvalidInput([("", "This has to be an object with the fields to change.")])
@@ -106,7 +106,7 @@ async def update_pipeline(
 async def delete_pipeline(
     pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
 ) -> DeletedPipeline:
-    """Put it away: its folder goes to the archive, `restore` brings it back."""
+    """Delete a pipeline. Its folder moves to the archive, and you can restore it."""
     location = await services.pipelines.delete(pipeline_id, force=force, actor=by, command_id=command_id)
     return DeletedPipeline(pipeline_id=pipeline_id, archive_location=location)
 
@@ -116,7 +116,7 @@ async def delete_pipeline(
 async def restore_pipeline(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
-    """Bring a deleted pipeline back."""
+    """Restore a deleted pipeline."""
     await services.pipelines.restore(pipeline_id, actor=by, command_id=command_id)
     found = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
     response.headers["ETag"] = etag(found.revision)
@@ -130,11 +130,11 @@ def list_pipeline_runs(
     services: Services,
     paging: Paging,
     definition_version: Annotated[
-        int | None, Query(ge=1, le=2**31, description="Of this definition instead of the current one.")
+        int | None, Query(ge=1, le=2**31, description="Only runs of this definition version. Default: the current one.")
     ] = None,
-    include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
-    include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
+    include_archived: Annotated[bool, Query(description="Include items archived by a rollback.")] = False,
+    include_tests: Annotated[bool, Query(description="Include test runs.")] = False,
 ) -> RunPage:
-    """Runs of the current definition, newest first."""
+    """List the runs of the current definition version, newest first."""
     run_filter = RunFilter(None, (), definition_version, include_archived, include_tests)
     return services.run_queries.list_pipeline_runs(pipeline_id, run_filter, paging.limit, paging.cursor)

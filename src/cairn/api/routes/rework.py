@@ -1,4 +1,4 @@
-"""Work that is sent back, or done again; and what was made from what."""
+"""Rework, reruns and lineage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = operation_router("/api", "Rework")
 @router.post("/executions/{execution_id}/rework/preview")
 @operation(READ, request_example=examples.request, response_example=examples.preview)
 def preview_rework(execution_id: ExecutionId, body: CreateReworkRequest, services: Services, by: By) -> ReworkPreview:
-    """What sending this checkpoint back would replace, leave stale, withdraw and reopen."""
+    """Preview a rework: what it would replace, make stale, withdraw and reopen."""
     return services.rework_queries.preview(_request(execution_id, body), by)
 
 
@@ -34,7 +34,7 @@ async def create_rework(
     by: By,
     command_id: CommandId,
 ) -> Execution:
-    """Send the work of an earlier checkpoint back, with a prompt and a reason.
+    """Send work back to an earlier checkpoint, with a prompt and a reason.
 
     The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
@@ -54,7 +54,7 @@ async def rerun_execution(
     command_id: CommandId,
     body: RerunRequest | None = None,
 ) -> Execution:
-    """Do a stale execution again: a new one takes its place."""
+    """Rerun a stale execution. A new execution replaces it."""
     reason = body.reason if body else ""
     asked = services.reworks.rerun(execution_id, reason=reason, actor=by, command_id=command_id)
     return await _made(services, await asked, by, response)
@@ -63,7 +63,7 @@ async def rerun_execution(
 @router.get("/runs/{run_id}/lineage")
 @operation(READ, response_example=examples.lineage)
 def get_lineage(run_id: RunId, services: Services) -> Lineage:
-    """Who read which artifact, who waited for whom, and the reworks of a run."""
+    """Get which executions read which artifacts, the dependencies and the reworks of a run."""
     return services.rework_queries.get_lineage(run_id)
 
 

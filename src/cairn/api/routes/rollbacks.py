@@ -1,4 +1,4 @@
-"""Rollbacks: previewed, made, undone."""
+"""Rollbacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ router = operation_router("/api/rollback", "Rollbacks")
     response_example=examples.preview,
 )
 def preview_rollback(body: CreateRollbackRequest, services: Services, by: By, command_id: CommandId) -> RollbackPreview:
-    """What a rollback would take away, keep and stop, and how the run would go on."""
+    """Preview a rollback: what it would archive, keep and stop, and how the run would continue."""
     return services.rollback_queries.preview(_request(body, command_id), by)
 
 
@@ -38,7 +38,7 @@ def preview_rollback(body: CreateRollbackRequest, services: Services, by: By, co
 async def create_rollback(
     body: CreateRollbackRequest, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Rollback:
-    """Go back. What is taken away is archived. The same `rollback_id` again answers with what it did."""
+    """Roll back and archive what is removed. Repeating a `rollback_id` returns the same rollback."""
     request = _request(body, command_id)
     warnings: list[str] = []
     with suppress(AlreadyApplied):
@@ -55,21 +55,21 @@ def list_rollbacks(
     pipeline_id: ById = None,
     run_id: ById = None,
 ) -> RollbackPage:
-    """Rollbacks on record, newest first."""
+    """List rollbacks, newest first."""
     return services.rollback_queries.list_rollbacks(pipeline_id, run_id, paging.limit, paging.cursor)
 
 
 @router.get("/{rollback_id}")
 @operation(READ, response_example=examples.rollback)
 def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
-    """A rollback with what it took away, and whether it can be undone."""
+    """Get a rollback with its archived items, and whether it can be undone."""
     return services.rollback_queries.get_rollback(rollback_id)
 
 
 @router.post("/{rollback_id}/undo")
 @operation(RUN, errors=(410,), response_example=examples.rollback)
 async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, command_id: CommandId) -> Rollback:
-    """Put everything back, while nothing newer stands in its place."""
+    """Undo a rollback. Possible until something newer completes in its place."""
     warnings: list[str] = []
     with suppress(AlreadyApplied):
         warnings = await services.rollbacks.undo(rollback_id, actor=by, command_id=command_id)

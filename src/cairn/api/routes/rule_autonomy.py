@@ -1,4 +1,4 @@
-"""How far rules may go by themselves: why they decided, what they would have done, samples, the emergency stop."""
+"""Autonomy of rules: explanations, backtests, audits and the emergency stop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ router = operation_router("/api", "Rules")
 @router.get("/approvals/{approval_id}/explain")
 @operation(READ, response_example=examples.explanation)
 def explain_approval(approval_id: ApprovalId, services: Services) -> ApprovalExplanation:
-    """Which rule asks or has approved, and why each other one did not, condition by condition."""
+    """Explain an approval: which rule matched, and every condition of the other rules."""
     return services.rule_queries.explain(approval_id)
 
 
@@ -42,12 +42,12 @@ async def backtest_rules(
     request: Request,
     services: Services,
     pipeline_id: ById = None,
-    since: Annotated[AwareDatetime | None, Query(description="Decisions that were asked for since then.")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="Only approvals requested since this time.")] = None,
     limit: Annotated[
-        int, Query(ge=1, le=MAX_DECISIONS, description="How many decisions at most, the newest first.")
+        int, Query(ge=1, le=MAX_DECISIONS, description="Maximum number of decisions, newest first.")
     ] = MAX_DECISIONS,
 ) -> Backtest:
-    """Replay rules over what people decided: what they would have approved, and where people did not."""
+    """Apply rules to past decisions: what they would have approved, and where users disagreed."""
     rulebook = await read_rulebook(request, services)
     outcome = await services.backtests.replay(rulebook, pipeline_id, since, limit)
     return await run_in_threadpool(services.rule_queries.backtest, outcome)
@@ -56,9 +56,9 @@ async def backtest_rules(
 @router.get("/rules/autonomy")
 @operation(READ, response_example=examples.autonomy)
 def get_autonomy(
-    services: Services, days: Annotated[int, Query(ge=1, le=3650, description="How far back it is looked.")] = 90
+    services: Services, days: Annotated[int, Query(ge=1, le=3650, description="Number of days to look back.")] = 90
 ) -> Autonomy:
-    """What each rule has done, how people judged its samples, and how its shadow would have done."""
+    """Get what each rule decided, how users judged its samples, and how it would have decided in shadow mode."""
     return services.rule_queries.autonomy(days)
 
 
@@ -67,17 +67,17 @@ def get_autonomy(
 def list_audits(
     services: Services,
     paging: Paging,
-    reviewed: Annotated[bool | None, Query(description="Only those that were looked at, or not yet.")] = None,
+    reviewed: Annotated[bool | None, Query(description="Only reviewed ones, or only open ones.")] = None,
     pipeline_id: ById = None,
 ) -> AuditPage:
-    """Automatic approvals that were sampled for people to look at, newest first."""
+    """List automatic approvals sampled for review, newest first."""
     return services.rule_queries.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
 
 
 @router.put("/rules/audits/{approval_id}")
 @operation(DECIDE, request_example=examples.review_request, response_example=examples.audit)
 async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, by: By) -> Audit:
-    """Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it."""
+    """Review an automatic approval. The run is not affected, but the review counts towards the rule's score."""
     await services.rules.review(approval_id, body.agrees, body.comment, by)
     return await run_in_threadpool(services.rule_queries.audit, approval_id)
 
@@ -85,16 +85,16 @@ async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, servic
 @router.get("/rules/emergency-stop")
 @operation(READ, response_example=examples.emergency_stop)
 def get_emergency_stop(services: Services) -> EmergencyStop:
-    """Whether every automatic approval is stopped, by whom and why."""
+    """Get whether automatic approvals are stopped, by whom and why."""
     return services.rule_queries.stop()
 
 
 @router.put("/rules/emergency-stop")
 @operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
 async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, by: By) -> EmergencyStop:
-    """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
+    """Stop all automatic approvals, or lift the stop. While stopped, all of them need approval by users.
 
-    Stopped again with another reason, that one takes the place of the first.
+    Setting it again replaces the reason.
     """
     await services.rules.stop(body.stopped, body.reason, by)
     return await run_in_threadpool(services.rule_queries.stop)
@@ -103,5 +103,5 @@ async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, 
 @router.get("/rules/emergency-stop/history")
 @operation(READ, response_example=examples.emergency_stops)
 def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
-    """Every stop and every end of one, newest first."""
+    """List starts and ends of emergency stops, newest first."""
     return services.rule_queries.stops(paging.limit, paging.cursor)

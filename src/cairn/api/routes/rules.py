@@ -1,4 +1,4 @@
-"""Rules for approvals as texts: the global ones and a pipeline's own, every version, checks."""
+"""Approval rules as text: global rules, rules of a pipeline, and their versions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cairn.services.rules.views import RuleCheck, RuleDiff, RuleText, RuleVersio
 
 router = operation_router("/api", "Rules")
 Format = Annotated[
-    Literal["json", "yaml"] | None, Query(description="`yaml` is the text alone, as `Accept: application/yaml` is.")
+    Literal["json", "yaml"] | None, Query(description="`yaml` returns only the text, like `Accept: application/yaml`.")
 ]
-Revision = Annotated[int, Path(ge=1, le=2**31, description="Counts the versions of these rules.")]
-Comment = Annotated[Text, Query(max_length=2000, description="Why it is changed; kept with the version.")]
+Revision = Annotated[int, Path(ge=1, le=2**31, description="Number of the version.")]
+Comment = Annotated[Text, Query(max_length=2000, description="Reason for the change, stored with the version.")]
 From = Annotated[int, Query(alias="from", ge=1, le=2**31)]
 To = Annotated[int, Query(ge=1, le=2**31)]
 RULES_MEDIA: Media = {
@@ -41,7 +41,7 @@ _RULE_TEXT_MEDIA: Media = {
 @router.get("/rules", response_model=RuleText)
 @operation(READ, response_media=_RULE_TEXT_MEDIA, etag=True, response_example=examples.rules)
 def get_rules(request: Request, response: Response, services: Services, format: Format = None) -> Any:
-    """The global rules that are in force, whether everything is stopped, and what is wrong in their file."""
+    """Get the active global rules, the emergency stop, and errors in the rules file."""
     return _shown(request, response, services.rule_queries.current(GLOBAL), format)
 
 
@@ -55,42 +55,42 @@ async def put_rules(
     if_match: IfMatch = None,
     comment: Comment = "",
 ) -> RuleText:
-    """Save the global rules: the body is the YAML as it is. They are in force with the answer."""
+    """Save the global rules. The body is the YAML text. They apply at once."""
     return await _save(request, response, services, by, GLOBAL, if_match, comment)
 
 
 @router.get("/rules/versions")
 @operation(READ, response_example=examples.versions)
 def list_rule_versions(services: Services, paging: Paging) -> RuleVersionPage:
-    """Who changed the global rules, and when; newest first."""
+    """List the versions of the global rules, newest first."""
     return services.rule_queries.versions(GLOBAL, paging.limit, paging.cursor)
 
 
 @router.get("/rules/versions/{revision}")
 @operation(READ, response_example=examples.version)
 def get_rule_version(revision: Revision, services: Services) -> RuleVersion:
-    """The global rules as they were."""
+    """Get a version of the global rules."""
     return services.rule_queries.version(GLOBAL, revision)
 
 
 @router.get("/rules/diff")
 @operation(READ, errors=(404,), response_example=examples.diff)
 def diff_rule_versions(services: Services, from_revision: From, to: To) -> RuleDiff:
-    """What changed between two versions of the global rules, line by line."""
+    """Compare two versions of the global rules."""
     return services.rule_queries.compare(GLOBAL, from_revision, to)
 
 
 @router.get("/rules/schema")
 @operation(READ, response_example=examples.schema)
 def get_rules_schema() -> dict[str, Any]:
-    """The JSON Schema of rules, for editors."""
+    """Get the JSON Schema of rules, for editors."""
     return rules.schema()
 
 
 @router.post("/rules/check")
 @operation(READ, idempotent=False, request_media=RULES_MEDIA, response_example=examples.check)
 async def check_rules(request: Request, services: Services) -> RuleCheck:
-    """Check rules without saving them: each fault with line, column and path."""
+    """Check rules without saving them. Each error has its line, column and path."""
     try:
         checked = await services.rules.check(await read_text(request))
     except DefinitionError as error:
@@ -107,7 +107,7 @@ async def check_rules(request: Request, services: Services) -> RuleCheck:
 def get_pipeline_rules(
     pipeline_id: PipelineId, request: Request, response: Response, services: Services, format: Format = None
 ) -> Any:
-    """The rules of one pipeline that are in force, beside the global ones."""
+    """Get the active rules of a pipeline. Global rules apply as well."""
     return _shown(request, response, services.rule_queries.current(pipeline_id), format)
 
 
@@ -122,7 +122,7 @@ async def put_pipeline_rules(
     if_match: IfMatch = None,
     comment: Comment = "",
 ) -> RuleText:
-    """Save the rules of one pipeline: the body is the YAML as it is. They are in force with the answer."""
+    """Save the rules of a pipeline. The body is the YAML text. They apply at once."""
     return await _save(request, response, services, by, pipeline_id, if_match, comment)
 
 
@@ -131,7 +131,7 @@ async def put_pipeline_rules(
 async def delete_pipeline_rules(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, if_match: IfMatch = None
 ) -> RuleText:
-    """Take the rules of a pipeline away. Their versions stay, and that it has none is one more."""
+    """Remove the rules of a pipeline. This adds an empty version. Earlier versions are kept."""
     await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), actor=by)
     view = await run_in_threadpool(services.rule_queries.current, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
@@ -141,27 +141,27 @@ async def delete_pipeline_rules(
 @router.get("/pipelines/{pipeline_id}/rules/versions")
 @operation(READ, response_example=examples.versions)
 def list_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RuleVersionPage:
-    """Who changed the rules of a pipeline, and when; newest first."""
+    """List the versions of a pipeline's rules, newest first."""
     return services.rule_queries.versions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/versions/{revision}")
 @operation(READ, response_example=examples.version)
 def get_pipeline_rule_version(pipeline_id: PipelineId, revision: Revision, services: Services) -> RuleVersion:
-    """The rules of a pipeline as they were."""
+    """Get a version of a pipeline's rules."""
     return services.rule_queries.version(pipeline_id, revision)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/diff")
 @operation(READ, response_example=examples.diff)
 def diff_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, from_revision: From, to: To) -> RuleDiff:
-    """What changed between two versions of a pipeline's rules, line by line."""
+    """Compare two versions of a pipeline's rules."""
     return services.rule_queries.compare(pipeline_id, from_revision, to)
 
 
 # ---- in and out ----------------------------------------------------------------------------------
 async def read_text(request: Request) -> str:
-    """The text that a request carries, as it was written."""
+    """The text of the request body, unchanged."""
     incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     content = await incoming.read(MAX_YAML_BYTES)
     if len(content) > MAX_YAML_BYTES:

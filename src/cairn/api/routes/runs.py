@@ -1,4 +1,4 @@
-"""Runs: started, steered, looked at."""
+"""Runs."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def list_runs(
     pipeline_id: ById = None,
     status: Annotated[list[RunStatus] | None, Query(description="One of these.")] = None,
     definition_version: Annotated[int | None, Query(ge=1, le=2**31)] = None,
-    include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
-    include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
+    include_archived: Annotated[bool, Query(description="Include items archived by a rollback.")] = False,
+    include_tests: Annotated[bool, Query(description="Include test runs.")] = False,
 ) -> RunPage:
-    """Runs of all pipelines, newest first."""
+    """List the runs of all pipelines, newest first."""
     run_filter = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
     return services.run_queries.list_runs(run_filter, paging.limit, paging.cursor)
 
@@ -43,7 +43,7 @@ def list_runs(
 async def create_run(
     body: CreateRunRequest, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Run:
-    """Make the next version of a pipeline, and start it unless `start` is false."""
+    """Create the next run of a pipeline, and start it unless `start` is false."""
     begun = await services.runs.start(
         body.pipeline_id,
         input=body.input,
@@ -60,14 +60,14 @@ async def create_run(
 @router.get("/{run_id}")
 @operation(READ, response_example=story.run)
 def get_run(run_id: RunId, services: Services, by: By) -> Run:
-    """A run with its trail, its progress, what waits and what is possible now."""
+    """Get a run with its checkpoints, progress, pending approvals and available commands."""
     return services.run_queries.get_run(run_id, by)
 
 
 @router.get("/{run_id}/input", response_class=Response)
 @operation(READ, response_media={JSON: ANY_JSON}, response_example=examples.run_input)
 def get_run_input(run_id: RunId, services: Services) -> Response:
-    """The run's input as it was given: numbers keep every digit. `null` if there was none."""
+    """Get the input of a run, unchanged: numbers keep every digit. `null` if it has none."""
     return Response(services.run_queries.get_input(run_id), media_type="application/json")
 
 
@@ -78,16 +78,16 @@ def list_run_executions(
     services: Services,
     paging: Paging,
     by: By,
-    include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
+    include_archived: Annotated[bool, Query(description="Include items archived by a rollback.")] = False,
 ) -> ExecutionPage:
-    """The run's executions, in the order they were made."""
+    """List the executions of a run in order of creation."""
     return services.execution_queries.list_executions(run_id, include_archived, paging.limit, paging.cursor, by)
 
 
 @router.post("/{run_id}/start")
 @operation(RUN, response_example=story.run)
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
-    """Start a run that was made without starting."""
+    """Start a run that was created without starting it."""
     warnings = await command_warnings(services.runs.begin(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
@@ -95,7 +95,7 @@ async def start_run(run_id: RunId, services: Services, by: By, command_id: Comma
 @router.post("/{run_id}/pause")
 @operation(RUN, response_example=story.run)
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
-    """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
+    """Pause a run: at once if nothing is running, otherwise after the running executions."""
     warnings = await command_warnings(services.runs.pause(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
@@ -103,7 +103,7 @@ async def pause_run(run_id: RunId, services: Services, by: By, command_id: Comma
 @router.post("/{run_id}/resume")
 @operation(RUN, response_example=story.run)
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
-    """Go on, or withdraw a pause that does not hold yet."""
+    """Resume a run, or cancel a requested pause."""
     warnings = await command_warnings(services.runs.resume(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
@@ -111,7 +111,7 @@ async def resume_run(run_id: RunId, services: Services, by: By, command_id: Comm
 @router.post("/{run_id}/cancel")
 @operation(RUN, response_example=story.run)
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
-    """Stop everything that is open and end the run."""
+    """Cancel a run and its open executions."""
     warnings = await command_warnings(services.runs.cancel(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
@@ -121,7 +121,7 @@ async def cancel_run(run_id: RunId, services: Services, by: By, command_id: Comm
 async def restart_run(
     run_id: RunId, services: Services, by: By, command_id: CommandId, body: RestartRunRequest | None = None
 ) -> Run:
-    """Begin the next pass from the first checkpoint."""
+    """Restart a run: start its next pass at the first checkpoint."""
     leaves = body.pass_number if body else None
     restarted = services.runs.restart(run_id, pass_number=leaves, actor=by, command_id=command_id)
     return await with_warnings(services.run_queries.get_run, run_id, by, await command_warnings(restarted))
@@ -130,7 +130,7 @@ async def restart_run(
 @router.post("/{run_id}/retry", status_code=201)
 @operation(RUN, response_example=story.run)
 async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
-    """Make the next version with the same input."""
+    """Create a new run with the same input."""
     begun = await services.runs.retry(run_id, actor=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
     return await with_warnings(services.run_queries.get_run, begun.run_id, by, list(begun.warnings))

@@ -1,4 +1,4 @@
-"""Script files of a pipeline, one by one; with a definition they come as its `scripts`."""
+"""Script files of a pipeline. A definition can also contain them as `scripts`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SCRIPT_MEDIA: Media = {
 @router.get("")
 @operation(READ, response_example=examples.scripts)
 def list_scripts(pipeline_id: PipelineId, services: Services) -> ScriptPage:
-    """The script files of the newest definition, and the checkpoints that name them."""
+    """List the script files of the newest definition, with the checkpoints that use them."""
     return services.pipelines.scripts.list(pipeline_id)
 
 
 @router.get("/{path:path}", response_class=Response)
 @operation(READ, response_media={"text/plain": TEXT}, response_example=examples.script)
 def get_script(pipeline_id: PipelineId, path: ScriptPath, services: Services) -> Response:
-    """The text of a script."""
+    """Get the text of a script."""
     content, revision = services.pipelines.scripts.read(pipeline_id, path)
     headers = {"ETag": etag(revision), "X-Content-Type-Options": "nosniff"}
     return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
@@ -50,7 +50,7 @@ async def put_script(
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> SavedScript:
-    """Write a script: the body is its text. A changed one is a new revision of the definition."""
+    """Save a script. The body is its text. A change creates a new revision of the definition."""
     incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     content = await incoming.read(MAX_BYTES)
     incoming.expect("text/x-python", "text/plain", "application/octet-stream")
@@ -73,7 +73,7 @@ async def delete_script(
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> RemovedScript:
-    """Remove a script that no checkpoint names. Earlier revisions keep it."""
+    """Remove a script that no checkpoint uses. Earlier revisions keep it."""
     await services.pipelines.scripts.remove(
         pipeline_id, path, if_match=revision_of(if_match), actor=by, command_id=command_id
     )

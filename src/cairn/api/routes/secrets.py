@@ -1,4 +1,4 @@
-"""Secrets: set, replaced, removed, encrypted anew. Their values never come back."""
+"""Secrets. Their values are never returned."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = operation_router("/api/secrets", "Secrets")
 @router.get("")
 @operation(ADMIN, response_example=examples.secrets)
 def list_secrets(services: Services, paging: Paging) -> SecretPage:
-    """Secrets by name, without their values."""
+    """List secrets by name, without their values."""
     kept = [one for one in services.secrets.list() if paging.cursor is None or one.name > paging.cursor]
     shown = [_secret(one) for one in kept[: paging.limit]]
     return SecretPage(items=shown, next_cursor=shown[-1].name if len(kept) > paging.limit else None)
@@ -33,7 +33,7 @@ def list_secrets(services: Services, paging: Paging) -> SecretPage:
     response_example=examples.secret,
 )
 async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, by: By) -> Secret:
-    """Set a secret, or replace it."""
+    """Create or replace a secret."""
     await services.secrets.save(name, body.value, by)
     return await run_in_threadpool(_shown, services, name)
 
@@ -41,14 +41,14 @@ async def put_secret(name: SecretName, body: PutSecretRequest, services: Service
 @router.delete("/{name}", status_code=204)
 @operation(ADMIN)
 async def remove_secret(name: SecretName, services: Services, by: By) -> None:
-    """Remove a secret. What needs it fails from now on."""
+    """Remove a secret. Anything that needs it fails from now on."""
     await services.secrets.remove(name, by)
 
 
 @router.post("/rotate")
 @operation(ADMIN, response_example=examples.secret_rotation)
 async def rotate_secrets(services: Services, by: By) -> SecretRotation:
-    """Encrypt all secrets anew: with a new key, or with the newest one of the settings."""
+    """Encrypt all secrets again, with a new key or the newest key in the settings."""
     return SecretRotation(count=await services.secrets.rotate(by))
 
 

@@ -32,7 +32,7 @@ router = operation_router("/api", "Session")
     response_example=examples.session,
 )
 async def sign_in(body: CreateSessionRequest, request: Request, response: Response, services: Services) -> Session:
-    """Sign in with a token, or with a name and a password. The session is held by a cookie."""
+    """Sign in with a token, or with a username and password. Sets a session cookie."""
     refuse_foreign(request)
     service, client = services.accounts.sign_in, client_of(request)
     if body.token is not None:
@@ -46,7 +46,7 @@ async def sign_in(body: CreateSessionRequest, request: Request, response: Respon
 @router.get("/session")
 @operation(READ, response_example=examples.session)
 async def get_session(request: Request, response: Response, services: Services, by: By) -> Session:
-    """Who is signed in."""
+    """Get the current session: user, roles and scopes."""
     secret = request.cookies.get(COOKIE)
     if secret and bearer(request) is None and (await services.access.session(secret)).renewed:
         set_cookie(response, request, secret)
@@ -56,7 +56,7 @@ async def get_session(request: Request, response: Response, services: Services, 
 @router.delete("/session", status_code=204)
 @operation(OPEN, idempotent=False, errors=(403,))
 async def sign_out(request: Request, response: Response, services: Services) -> None:
-    """End the session. Without one, nothing happens."""
+    """Sign out. Does nothing if you are not signed in."""
     secret = request.cookies.get(COOKIE)
     if secret:
         if not is_same_origin(request):

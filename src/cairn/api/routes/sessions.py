@@ -18,7 +18,7 @@ router = operation_router("/api/sessions", "Sessions")
 def list_sessions(
     services: Services, paging: Paging, by: By, current: UsedSession, user: UserQuery = None
 ) -> OpenSessionPage:
-    """Your open sessions, newest first; an admin also sees another user's."""
+    """List your open sessions, newest first. Admins can list those of other users."""
     _check_own(by, user)
     return services.accounts.queries.sessions(
         user=user or by.name, current=current, limit=paging.limit, cursor=paging.cursor
@@ -28,14 +28,14 @@ def list_sessions(
 @router.delete("/{session_id}", status_code=204)
 @operation(OWN)
 async def end_session(session_id: SessionId, services: Services, by: By) -> None:
-    """End one of your sessions; an admin may end any."""
+    """End one of your sessions. Admins can end any session."""
     await services.accounts.sessions.end(session_id, by)
 
 
 @router.delete("")
 @operation(OWN, response_example=examples.ended_sessions)
 async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> EndedSessions:
-    """End all your other sessions, or as an admin all of another user's."""
+    """End all your other sessions or, as an admin, all sessions of another user."""
     _check_own(by, user)
     return EndedSessions(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
 

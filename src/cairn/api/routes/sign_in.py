@@ -16,13 +16,13 @@ from cairn.api.routes.session import session_view, sign_in_options
 from cairn.services.identity.views import SignedIn, SignInOptions, SignInRedirect
 
 router = operation_router("/api", "Session")
-ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
+ProviderName = Annotated[str, Path(max_length=100, description="Name of an identity provider in the settings.")]
 
 
 @router.get("/sign-in")
 @operation(OPEN, response_example=examples.sign_in_options)
 def list_sign_in_options(services: Services) -> SignInOptions:
-    """How people sign in here, besides with a token."""
+    """List the ways to sign in besides a token."""
     return sign_in_options(services)
 
 
@@ -37,7 +37,7 @@ def list_sign_in_options(services: Services) -> SignInOptions:
 async def start_sign_in(
     provider: ProviderName, body: StartSignInRequest, request: Request, response: Response, services: Services
 ) -> SignInRedirect:
-    """Begin to sign in with an identity provider: let the browser go to `url`."""
+    """Start signing in with an identity provider. Open `url` in the browser."""
     refuse_foreign(request)
     back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
     begun = await services.accounts.providers.start(provider, body.return_to, back)
@@ -56,7 +56,7 @@ async def start_sign_in(
 async def finish_sign_in(
     provider: ProviderName, body: FinishSignInRequest, request: Request, response: Response, services: Services
 ) -> SignedIn:
-    """Finish: the page `/sign-in/{provider}`, to which the provider sends the browser, hands over what it was given."""
+    """Finish signing in. The page `/sign-in/{provider}` sends what it received from the provider."""
     refuse_foreign(request)
     ticket = request.cookies.get(TICKET, "")
     done = await services.accounts.providers.finish(provider, body.code, body.state, ticket, client_of(request))

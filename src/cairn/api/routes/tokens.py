@@ -24,9 +24,9 @@ def list_tokens(
     services: Services,
     paging: Paging,
     user: UserQuery = None,
-    all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
+    all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
-    """Tokens that are valid, newest first; never their texts."""
+    """List valid tokens, newest first, without their secrets."""
     return services.accounts.queries.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
@@ -39,7 +39,7 @@ def list_tokens(
     response_example=examples.created_token,
 )
 async def create_token(body: CreateTokenRequest, services: Services, by: By) -> CreatedToken:
-    """Make a token for a user. Its text is in this answer alone."""
+    """Create a token for a user. Only this response contains its secret."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()
     made = await services.accounts.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
@@ -50,6 +50,6 @@ async def create_token(body: CreateTokenRequest, services: Services, by: By) -> 
 @router.delete("/{token_id}")
 @operation(ADMIN, response_example=examples.token)
 async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
-    """Revoke a token: it lets nobody in from now on, nor do sessions that were opened with it."""
+    """Revoke a token. Sessions that were started with it end."""
     await services.accounts.tokens.revoke(token_id, by)
     return await run_in_threadpool(services.accounts.queries.token, token_id)

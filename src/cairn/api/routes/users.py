@@ -20,7 +20,7 @@ router = operation_router("/api", "People")
 @router.get("/people")
 @operation(READ, response_example=examples.directory)
 def list_people(services: Services, paging: Paging, search: Search = "") -> PersonPage:
-    """Who can be named: users with their groups, by name. Everybody may see these."""
+    """List users by name with their groups, as everyone can see them."""
     return services.accounts.queries.persons(search, paging.limit, paging.cursor)
 
 
@@ -30,16 +30,16 @@ def list_users(
     services: Services,
     paging: Paging,
     search: Search = "",
-    removed: Annotated[bool, Query(description="Also those who were removed.")] = False,
+    removed: Annotated[bool, Query(description="Include removed users.")] = False,
 ) -> UserPage:
-    """Users, by name."""
+    """List users by name."""
     return services.accounts.queries.users(removed=removed, search=search, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("/users", status_code=201)
 @operation(ADMIN, request_example=examples.create_user_request, response_example=examples.user)
 async def create_user(body: CreateUserRequest, response: Response, services: Services, by: By) -> User:
-    """Make a user, who signs in with a token or a provider. An invitation also lets them set a password."""
+    """Create a user, who can sign in with a token or an identity provider. Invite them to set a password."""
     name = await services.accounts.users.create(body.spec, by)
     response.headers["Location"] = f"/api/users/{name}"
     return await run_in_threadpool(services.accounts.queries.user, name)
@@ -48,14 +48,14 @@ async def create_user(body: CreateUserRequest, response: Response, services: Ser
 @router.get("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
 def get_user(name: Named, services: Services) -> User:
-    """A user."""
+    """Get a user."""
     return services.accounts.queries.user(name)
 
 
 @router.put("/users/{name}")
 @operation(ADMIN, request_example=examples.update_user_request, response_example=examples.user)
 async def update_user(name: Named, body: UpdateUserRequest, services: Services, by: By) -> User:
-    """Change what is given. Roles hold at once."""
+    """Change the given fields of a user. Roles apply at once."""
     await services.accounts.users.update(name, body.change, by)
     return await run_in_threadpool(services.accounts.queries.user, name)
 
@@ -63,7 +63,7 @@ async def update_user(name: Named, body: UpdateUserRequest, services: Services, 
 @router.delete("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
 async def remove_user(name: Named, services: Services, by: By) -> User:
-    """Remove a user: sessions, tokens and delegations end at once. The name stays taken, as decisions carry it."""
+    """Remove a user and end their sessions, tokens and delegations. The username stays reserved."""
     await services.accounts.users.remove(name, by)
     return await run_in_threadpool(services.accounts.queries.user, name)
 
@@ -71,6 +71,6 @@ async def remove_user(name: Named, services: Services, by: By) -> User:
 @router.post("/users/{name}/restore")
 @operation(ADMIN, response_example=examples.user)
 async def restore_user(name: Named, services: Services, by: By) -> User:
-    """Bring back a user who was removed."""
+    """Restore a removed user."""
     await services.accounts.users.restore(name, by)
     return await run_in_threadpool(services.accounts.queries.user, name)
