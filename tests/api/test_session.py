@@ -191,14 +191,14 @@ async def test_roles_are_held_to(app: App) -> None:
 
 
 async def test_the_newest_start_link_alone_is_valid(app: App) -> None:
-    access = app.cairn.access
-    first = await access.local_token()
-    assert await access.local_token(first) == first
-    second = await access.local_token("from another data folder")
-    actor = await access.authenticate(second)
+    authentication = app.cairn.authentication
+    first = await authentication.local_token()
+    assert await authentication.local_token(first) == first
+    second = await authentication.local_token("from another data folder")
+    actor = await authentication.authenticate(second)
     assert (actor.name, actor.can(ADMIN)) == ("admin", True)
     with pytest.raises(Unauthenticated):
-        await access.authenticate(first)
+        await authentication.authenticate(first)
 
 
 async def test_a_token_that_is_past_its_time_lets_nobody_in(app: App) -> None:

@@ -50,15 +50,15 @@ class AccountsHarness:
 
     admin_changes: AdminChanges = field(init=False)
     directory: Directory = field(init=False)
-    access: Authentication = field(init=False)
+    authentication: Authentication = field(init=False)
     accounts: Accounts = field(init=False)
     secrets: SecretStore = field(init=False)
 
     def __post_init__(self) -> None:
         self.admin_changes = AdminChanges(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
-        self.access = Authentication(self.database, self.clock, self.directory, self.admin_token)
-        self.accounts = open_accounts(self.admin_changes, self.access, {}, Passwords(FAST_HASHER))
+        self.authentication = Authentication(self.database, self.clock, self.directory, self.admin_token)
+        self.accounts = open_accounts(self.admin_changes, self.authentication, {}, Passwords(FAST_HASHER))
         self.secrets = SecretStore(self.admin_changes, KeyFile(self.folder))
 
     async def user(self, name: str, *roles: str, **fields: Any) -> str:

@@ -21,18 +21,18 @@ TICKET = "cairn_sign_in"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-async def authenticate(request: Request, access: Authentication, allowed: Permission) -> Actor:
+async def authenticate(request: Request, authentication: Authentication, allowed: Permission) -> Actor:
     """The signed-in identity, if it has one of the roles. A token comes before a cookie."""
     token = bearer(request)
     secret = request.cookies.get(COOKIE)
     if token is not None:
-        actor = await access.authenticate(token, address_of(request))
+        actor = await authentication.authenticate(token, address_of(request))
     elif secret:
         if request.method not in SAFE and not is_same_origin(request):
             raise Forbidden(
                 "Sessions only work from the server's own pages. Other programs need `Authorization: Bearer`."
             )
-        session = await access.session(secret)
+        session = await authentication.session(secret)
         actor, request.state.session_id = session.actor, session.session_id
     else:
         raise Unauthenticated("Sign in first. Open the start link, or send `Authorization: Bearer` with a token.")

@@ -136,7 +136,7 @@ class OperationRoute(APIRoute):
             incoming = BoundedRequest(request.scope, request.receive)
             cairn = request.app.state.cairn
             allowed = declared.permission
-            actor = NOBODY if allowed is None else await authenticate(incoming, cairn.access, allowed)
+            actor = NOBODY if allowed is None else await authenticate(incoming, cairn.authentication, allowed)
             _check_ids(incoming.path_params)
             incoming.state.actor = actor
             incoming.state.command_id = uuid4()

@@ -35,14 +35,14 @@ class Accounts:
 
 def open_accounts(
     admin_changes: AdminChanges,
-    access: Authentication,
+    authentication: Authentication,
     providers: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
     passwords: Passwords | None = None,
 ) -> Accounts:
-    """Every change clears the cache of `access`."""
-    admin_changes.on_change(access.clear_cache)
+    """Every change clears the cache of `authentication`."""
+    admin_changes.on_change(authentication.clear_cache)
     passwords = passwords or Passwords()
-    sign_in = SignInService(admin_changes.database, admin_changes.clock, access, passwords)
+    sign_in = SignInService(admin_changes.database, admin_changes.clock, authentication, passwords)
     return Accounts(
         users=Users(admin_changes),
         groups=Groups(admin_changes),

@@ -127,7 +127,7 @@ class AppServices:
     rules: RuleService
     backtests: Backtests
     uploads: UploadService
-    access: Authentication
+    authentication: Authentication
     accounts: Accounts
     directory: Directory
     secrets: SecretStore
@@ -215,7 +215,7 @@ def build(
     jobs = DbosJobs(settings.effective_database_url, database.system_engine, poll_seconds=settings.poll_seconds)
     hub, plans = EventBus(), DefinitionCache()
     admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
-    access = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
+    authentication = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
     model_policy = adapters.model_policy(settings)
     unsaved_events = (*settings.secret_values, *keys_in(os.environ, model_policy.providers))
     secrets = SecretStore(
@@ -336,8 +336,8 @@ def build(
         rules=rules,
         backtests=Backtests(database, plans, active_rules),
         uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
-        access=access,
-        accounts=open_accounts(admin_changes, access, adapters.providers(settings, secrets)),
+        authentication=authentication,
+        accounts=open_accounts(admin_changes, authentication, adapters.providers(settings, secrets)),
         directory=directory,
         secrets=secrets,
         idempotency=IdempotencyKeys(database, clock),

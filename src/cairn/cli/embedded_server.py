@@ -66,7 +66,7 @@ async def open_folder(folder: Path, access: FolderAccess) -> AsyncGenerator[Embe
     lock = _lock(folder)
     try:
         async with _open_services(settings) as cairn:
-            token = await cairn.access.local_token(server_location.read(folder).get("token"))
+            token = await cairn.authentication.local_token(server_location.read(folder).get("token"))
             server_location.write(folder, {"token": token})
             embedded = EmbeddedServer(cairn, token)
             if access == "work":

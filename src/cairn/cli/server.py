@@ -131,7 +131,7 @@ async def _publish_address(cairn: AppServices, listener: socket.socket) -> str:
     settings = cairn.settings
     host, port = listener.getsockname()[:2]
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    token = await cairn.access.local_token(server_location.read(settings.data_dir).get("token"))
+    token = await cairn.authentication.local_token(server_location.read(settings.data_dir).get("token"))
     server_location.write(
         settings.data_dir, {"address": address, "token": token, "pid": os.getpid(), "version": __version__}
     )

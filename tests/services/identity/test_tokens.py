@@ -42,11 +42,11 @@ async def test_users_create_use_and_revoke_their_own_tokens(harness: AccountsHar
     await harness.user("ann", "approver")
     ann, tokens = harness.actor("ann"), harness.accounts.tokens
     created = await tokens.create_own(TokenSpec("ann", "my notebook", ("read", "decide"), 30), ann)
-    used = await harness.access.authenticate(created.token)
+    used = await harness.authentication.authenticate(created.token)
     assert (used.name, used.scopes, used.token_expires_at) == ("ann", frozenset({"read", "decide"}), created.expires_at)
     await tokens.revoke_own(created.token_id, ann)
     with pytest.raises(Unauthenticated):
-        await harness.access.authenticate(created.token)
+        await harness.authentication.authenticate(created.token)
     metadata = {"token_id": created.token_id, "user": "ann", "token": "my notebook"}
     assert harness.events()[-2:] == [
         ("token_created", "ann", {**metadata, "scopes": ["decide", "read"]}),
@@ -61,7 +61,7 @@ async def test_tokens_of_other_users_are_not_found(harness: AccountsHarness) -> 
     created = await tokens.create(TokenSpec("bob", "theirs", None, 1), ADMIN)
     with pytest.raises(NotFound):
         await tokens.revoke_own(created.token_id, harness.actor("ann"))
-    assert (await harness.access.authenticate(created.token)).name == "bob"
+    assert (await harness.authentication.authenticate(created.token)).name == "bob"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ async def test_a_token_cannot_create_a_token_with_more_scopes_or_a_later_expiry(
     await harness.user("ann", "editor", "approver")
     tokens = harness.accounts.tokens
     first = await tokens.create_own(TokenSpec("ann", "first", ("admin", "run"), 10), harness.actor("ann"))
-    actor = await harness.access.authenticate(first.token)
+    actor = await harness.authentication.authenticate(first.token)
     with pytest.raises(Forbidden):
         await tokens.create_own(TokenSpec("ann", "wider", None, 5), actor)
     with pytest.raises(Forbidden):
@@ -98,7 +98,7 @@ async def test_a_token_cannot_create_a_token_with_more_scopes_or_a_later_expiry(
     later = await tokens.create_own(TokenSpec("ann", "later", ("run",), 90), actor)
     assert later.expires_at == first.expires_at
     signed_in = await harness.accounts.sign_in.with_token(first.token, CLIENT)
-    session = (await harness.access.session(signed_in.secret)).actor
+    session = (await harness.authentication.session(signed_in.secret)).actor
     assert (await tokens.create_own(TokenSpec("ann", "s", ("run",), 90), session)).expires_at == first.expires_at
     sooner = await tokens.create_own(TokenSpec("ann", "sooner", ("run",), 5), actor)
     assert sooner.expires_at is not None

@@ -111,19 +111,19 @@ async def test_a_removed_user_loses_access_immediately(harness: AccountsHarness)
     session = await accounts.sign_in.with_password("ann", "several plain words", CLIENT)
     token = await accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
     invitation = await accounts.invitations.create(UserSpec("ann"), 1, ADMIN)
-    assert (await harness.access.authenticate(token.token)).name == "ann"
-    assert (await harness.access.session(session.secret)).actor.name == "ann"
+    assert (await harness.authentication.authenticate(token.token)).name == "ann"
+    assert (await harness.authentication.session(session.secret)).actor.name == "ann"
     await accounts.users.remove("ann", ADMIN)
     for attempt in (
-        harness.access.authenticate(token.token),
-        harness.access.session(session.secret),
+        harness.authentication.authenticate(token.token),
+        harness.authentication.session(session.secret),
         accounts.sign_in.with_password("ann", "several plain words", CLIENT),
     ):
         with pytest.raises(Unauthenticated):
             await attempt
     await accounts.users.restore("ann", ADMIN)
     with pytest.raises(Unauthenticated):
-        await harness.access.authenticate(token.token)
+        await harness.authentication.authenticate(token.token)
     open_ones = accounts.queries.invitations(all=False, limit=50, cursor=None)
     assert (open_ones.items, invitation.user) == ([], "ann")
 
@@ -135,9 +135,9 @@ async def test_changes_apply_to_the_next_request(harness: AccountsHarness) -> No
     found: list[Any] = []
     for roles in (("viewer",), ("approver", "editor"), ()):
         await harness.accounts.users.update("ann", UserUpdate(roles=roles), ADMIN)
-        found.append((await harness.access.authenticate(token)).roles)
+        found.append((await harness.authentication.authenticate(token)).roles)
     await harness.accounts.groups.create("finance", "", ["ann"], ADMIN)
-    assert (await harness.access.authenticate(token)).groups == {"finance"}
+    assert (await harness.authentication.authenticate(token)).groups == {"finance"}
     assert found == [{"viewer"}, {"approver", "editor"}, frozenset()]
 
 

@@ -52,7 +52,7 @@ async def test_a_token_is_looked_up_once_in_five_seconds(harness: AccountsHarnes
     counter = StatementCounter(harness.database)
 
     async def lookups(token: str) -> int:
-        await harness.access.authenticate(token)
+        await harness.authentication.authenticate(token)
         return counter.count("users")
 
     for one in (token, "the token of the settings"):
@@ -66,7 +66,7 @@ async def test_a_session_takes_one_read_because_its_user_is_cached(harness: Acco
     signed_in = await harness.accounts.sign_in.with_password("ann", PASSWORD, CLIENT)
     counter = StatementCounter(harness.database)
     for _ in range(3):
-        await harness.access.session(signed_in.secret)
+        await harness.authentication.session(signed_in.secret)
     assert len(counter.statements) == 3
     assert counter.count("sessions") == 3  # the user was read when the session was opened
 
@@ -87,39 +87,39 @@ async def test_a_read_before_a_change_is_not_cached_after_it(
 
     with monkeypatch.context() as patched:
         patched.setattr(harness.database, "aread", late)
-        request = asyncio.get_running_loop().create_task(harness.access.authenticate(created.token))
+        request = asyncio.get_running_loop().create_task(harness.authentication.authenticate(created.token))
         await read.wait()
     await harness.accounts.tokens.revoke(created.token_id, ADMIN)
     arrives.set()
     await request  # this request started before the revocation
     with pytest.raises(Unauthenticated):
-        await harness.access.authenticate(created.token)
+        await harness.authentication.authenticate(created.token)
 
 
 async def test_using_a_session_extends_it_up_to_the_expiry_of_its_token(harness: AccountsHarness) -> None:
     created = await harness.accounts.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
     signed_in = await harness.accounts.sign_in.with_token(created.token, CLIENT)
     harness.clock.advance(days=6)
-    session = await harness.access.session(signed_in.secret)
+    session = await harness.authentication.session(signed_in.secret)
     assert (session.renewed, session.expires_at) == (True, created.expires_at)
     harness.clock.advance(days=3)
-    assert (await harness.access.session(signed_in.secret)).expires_at == created.expires_at
+    assert (await harness.authentication.session(signed_in.secret)).expires_at == created.expires_at
     harness.clock.advance(days=2)
     with pytest.raises(Unauthenticated):
-        await harness.access.session(signed_in.secret)
+        await harness.authentication.session(signed_in.secret)
     assert LIFETIME.days == 7
 
 
 async def test_the_last_use_of_a_token_is_recorded_every_five_minutes(harness: AccountsHarness) -> None:
     created = await harness.accounts.tokens.create(TokenSpec("admin", "ci"), ADMIN)
     queries = harness.accounts.queries
-    await harness.access.authenticate(created.token)
+    await harness.authentication.authenticate(created.token)
     first = queries.token(created.token_id).last_used_at
     harness.clock.advance(seconds=30)
-    await harness.access.authenticate(created.token)
+    await harness.authentication.authenticate(created.token)
     assert queries.token(created.token_id).last_used_at == first
     harness.clock.advance(minutes=6)
-    await harness.access.authenticate(created.token)
+    await harness.authentication.authenticate(created.token)
     later = queries.token(created.token_id).last_used_at
     assert first is not None
     assert later is not None
@@ -136,7 +136,7 @@ async def test_a_password_is_rehashed_when_the_cost_was_raised(harness: Accounts
 
     before = stored()
     costlier = Passwords(PasswordHasher(time_cost=2, memory_cost=16, parallelism=1))
-    service = SignInService(harness.database, harness.clock, harness.access, costlier)
+    service = SignInService(harness.database, harness.clock, harness.authentication, costlier)
     await service.with_password("ann", PASSWORD, CLIENT)
     after = stored()
     assert ("m=8,t=1" in before, "m=16,t=2" in after) == (True, True)

@@ -46,8 +46,8 @@ async def test_signing_in_and_out_are_events_with_user_and_method(harness: Accou
     by_password = await service.with_password("Ann", PASSWORD, CLIENT)
     created = await harness.accounts.tokens.create(TokenSpec("ann", "x", None, 1), ADMIN)
     await service.with_token(created.token, CLIENT)
-    await harness.access.sign_out(by_password.secret)
-    await harness.access.sign_out(by_password.secret)  # already signed out
+    await harness.authentication.sign_out(by_password.secret)
+    await harness.authentication.sign_out(by_password.secret)  # already signed out
     assert entries(harness) == [
         ("signed_in", "ann", {"user": "ann", "signed_in_with": "invitation"}),
         ("signed_in", "ann", {"user": "ann", "signed_in_with": "password"}),

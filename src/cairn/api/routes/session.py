@@ -48,7 +48,7 @@ async def sign_in(body: CreateSessionRequest, request: Request, response: Respon
 async def get_session(request: Request, response: Response, services: Services, by: By) -> Session:
     """Get the current session: user, roles and scopes."""
     secret = request.cookies.get(COOKIE)
-    if secret and bearer(request) is None and (await services.access.session(secret)).renewed:
+    if secret and bearer(request) is None and (await services.authentication.session(secret)).renewed:
         set_cookie(response, request, secret)
     return await run_in_threadpool(session_view, services, by)
 
@@ -61,7 +61,7 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
     if secret:
         if not is_same_origin(request):
             raise Forbidden("Signing out is only possible from the server's own pages.")
-        await services.access.sign_out(secret)
+        await services.authentication.sign_out(secret)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 

@@ -47,7 +47,7 @@ async def stream_run(
     await run_in_threadpool(services.run_stream.check_run, run_id)
     if named == NOW:
         place = await run_in_threadpool(services.run_stream.last_position, run_id)
-    check = lambda: authenticate(request, services.access, READ)  # noqa: E731
+    check = lambda: authenticate(request, services.authentication, READ)  # noqa: E731
     return StreamingResponse(follow_run(services, run_id, place, by, check), media_type=_MEDIA_TYPE, headers=HEADERS)
 
 
@@ -55,5 +55,5 @@ async def stream_run(
 @operation(READ, response_media={_MEDIA_TYPE: TEXT}, response_example=examples.change_stream)
 async def stream_changes(request: Request, services: Services) -> Response:
     """Stream hints (`change`) that something in the lists has changed. Reload what you show."""
-    check = lambda: authenticate(request, services.access, READ)  # noqa: E731
+    check = lambda: authenticate(request, services.authentication, READ)  # noqa: E731
     return StreamingResponse(follow_changes(services, check), media_type=_MEDIA_TYPE, headers=HEADERS)
