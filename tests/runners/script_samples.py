@@ -30,7 +30,7 @@ from cairn.runners.scripts.runner import ScriptRunner
 from tests.isolation import PATIENCE
 from tests.runners.work_orders import Told, checkpoint, stored, work
 
-BOUNDS = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
+LIMITS = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Bench:
 
     folder: Path
     sandbox: Sandbox
-    rules: ScriptPolicy = field(default_factory=lambda: ScriptPolicy(level=SandboxLevel.PROCESS, bounds=BOUNDS))
+    rules: ScriptPolicy = field(default_factory=lambda: ScriptPolicy(level=SandboxLevel.PROCESS, limits=LIMITS))
     limits: RunnerLimits = field(default_factory=RunnerLimits)
     told: Told = field(default_factory=Told)
     made: int = 0

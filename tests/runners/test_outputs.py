@@ -10,7 +10,7 @@ from cairn.core.execution import Failure
 from cairn.core.states import PassDecision
 from cairn.documents import Value
 from cairn.ports import InvalidResult, Outcome, Produced, ProducedFile, StoredFile
-from cairn.runners.expected_artifacts import KEPT, artifact_id, expected
+from cairn.runners.expected_artifacts import MAX_CACHED, artifact_id, expected
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.result_checks import ProducedFiles, check_result
 from tests.mentions import listing, mentions
@@ -241,5 +241,5 @@ def test_what_is_expected_is_worked_out_once_for_each_definition() -> None:
     definitions = [function_checkpoint("a.json") for _ in range(3)]
     assert expected(definitions[0]) is expected(definitions[0])
     assert expected(definitions[0]) is not expected(definitions[1])
-    for _ in range(KEPT + 1):
+    for _ in range(MAX_CACHED + 1):
         assert expected(definitions[2].model_copy()).find("a.json") is not None

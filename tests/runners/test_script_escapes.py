@@ -191,16 +191,16 @@ async def test_a_link_among_the_scripts_of_before_is_not_written_through(shut_in
         "b'garbage\\n'",
         'b\'{"kind": "stage", "name": 1, "size": 0}\\n\'',
         'b\'{"kind": "log", "size": 99999999999}\\n\'',
-        'b\'{"kind": "waits", "call": "rework", "number": -1, "size": 2}\\n{}\'',
-        'b\'{"kind": "unheard", "size": 0}\\n\'',
+        'b\'{"kind": "pending", "call": "rework", "number": -1, "size": 2}\\n{}\'',
+        'b\'{"kind": "unknown", "size": 0}\\n\'',
         "b'x' * 1000000",
     ],
 )
 async def test_what_it_says_on_the_line_itself_does_no_harm(bench: Bench, said: str) -> None:
-    fault = await bench.fault(function(f"os.write(ctx._line._fd, {said})\ntime.sleep(60)"))
+    fault = await bench.fault(function(f"os.write(ctx._connection._fd, {said})\ntime.sleep(60)"))
     assert fault.type == "protocol_error"
 
 
 async def test_a_file_that_it_was_not_given_cannot_be_asked_for(bench: Bench) -> None:
-    body = "return ctx._line.request({'kind': 'read', 'checksum': '0' * 64})[0]"
+    body = "return ctx._connection.request({'kind': 'read', 'checksum': '0' * 64})[0]"
     assert await bench.value(body) == {"error": mentions(), "size": 0}

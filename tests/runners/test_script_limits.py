@@ -12,7 +12,7 @@ import pytest
 from cairn.ports import ProcessLimits, Produced
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.script_samples import BOUNDS, Bench, alive, function
+from tests.runners.script_samples import LIMITS, Bench, alive, function
 
 pytestmark = pytest.mark.asyncio
 TREE = """
@@ -125,7 +125,7 @@ async def test_what_it_logs_counts_as_output(bench: Bench) -> None:
 
 
 async def test_scripts_run_side_by_side(bench: Bench) -> None:
-    bench.rules = replace(bench.rules, bounds=replace(BOUNDS, processes=64))
+    bench.rules = replace(bench.rules, limits=replace(LIMITS, processes=64))
     values = await asyncio.gather(*(bench.value(f"time.sleep(0.1); return {n}") for n in range(10)))
     assert values == list(range(10))
 

@@ -20,7 +20,7 @@ from cairn.ports import (
 )
 from cairn.runners.scripts.policy import ScriptPolicy
 from tests.mentions import listing, mentions
-from tests.runners.script_samples import BOUNDS, Bench, function
+from tests.runners.script_samples import LIMITS, Bench, function
 from tests.runners.work_orders import stored
 
 pytestmark = pytest.mark.asyncio
@@ -213,7 +213,7 @@ ctx.stage("text.md", {"no": "text"})
 
 # ---- what is not allowed -------------------------------------------------------------------------------
 async def test_a_weaker_sandbox_than_asked_for_is_refused(bench: Bench) -> None:
-    bench.rules = ScriptPolicy(level=SandboxLevel.BUBBLEWRAP, bounds=BOUNDS)
+    bench.rules = ScriptPolicy(level=SandboxLevel.BUBBLEWRAP, limits=LIMITS)
     outcome = await bench.run(function("return 1"))
     if bench.sandbox.probe().level is SandboxLevel.BUBBLEWRAP:
         assert isinstance(outcome, Produced)
@@ -233,7 +233,7 @@ async def test_what_the_settings_do_not_allow_is_told(bench: Bench) -> None:
 
 async def test_an_interpreter_that_is_allowed_runs_it(bench: Bench) -> None:
     other = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
-    bench.rules = replace(bench.rules, pythons=(other,))
+    bench.rules = replace(bench.rules, interpreters=(other,))
     assert await bench.value("return sys.prefix", config={"python": other}) == sys.base_prefix
 
 

@@ -46,8 +46,8 @@ def script_policy(settings: Settings) -> ScriptPolicy:
     return ScriptPolicy(
         level=SandboxLevel(settings.script_sandbox),
         network=settings.script_network,
-        pythons=tuple(settings.script_interpreters),
-        bounds=ProcessLimits(
+        interpreters=tuple(settings.script_interpreters),
+        limits=ProcessLimits(
             memory_mb=settings.script_memory_mb,
             processes=settings.script_processes,
             open_files=settings.script_open_files,

@@ -1,4 +1,4 @@
-"""How one execution is carried out: who does it, what it is given, and what has to come out."""
+"""Runners: they do the work of one dispatch and check its result."""
 
 from cairn.runners.ctx import Artifacts, Ctx
 from cairn.runners.errors import CannotStart, ContextTooLong, InvalidInputData, MissingReference

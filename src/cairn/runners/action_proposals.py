@@ -1,4 +1,4 @@
-"""A proposed action, as a function or a script says it: what it may say, and what is wrong with it."""
+"""Check the arguments of `propose_action`, and turn them into an outcome."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cairn.ports import ProducedFile, ProposesAction, RecordedCall, StoredFile
 _NAMES = {"rework": "request_rework", "action": "propose_action"}
 
 
-def call_of(kind: str) -> str:
-    """The method of `ctx` that makes such a call."""
+def method_name(kind: str) -> str:
+    """The name of the `ctx` method that makes calls of this kind."""
     return _NAMES.get(kind, kind)
 
 
-def checked(
+def check_arguments(
     operation_type: object,
     parameters: object,
     reasoning: object,
@@ -23,13 +23,13 @@ def checked(
     risk_level: object,
     supporting_data: object,
 ) -> dict[str, Any]:
-    """The arguments of `propose_action`; what is said in the wrong way is told to whoever wrote the call."""
+    """The arguments as a dict. Raises TypeError or ValueError if one is invalid."""
     if not isinstance(operation_type, str) or not operation_type:
-        raise TypeError("propose_action: operation_type is a word, such as 'send_email'")
+        raise TypeError("propose_action: operation_type must be a non-empty string, such as 'send_email'")
     if not isinstance(parameters, Mapping):
-        raise TypeError(f"propose_action: parameters is a dict, not {type(parameters).__name__}")
-    if confidence is not None and _share(confidence) is None:
-        raise ValueError("propose_action: confidence is a number from 0 to 1, or None")
+        raise TypeError(f"propose_action: parameters must be a dict, not {type(parameters).__name__}")
+    if confidence is not None and _fraction(confidence) is None:
+        raise ValueError("propose_action: confidence must be a number from 0 to 1, or None")
     return {
         "operation_type": operation_type,
         "parameters": dict(cast("Mapping[str, Any]", parameters)),
@@ -40,7 +40,7 @@ def checked(
     }
 
 
-def _share(value: object) -> float | None:
+def _fraction(value: object) -> float | None:
     """The value, if it is a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -48,21 +48,21 @@ def _share(value: object) -> float | None:
 
 
 def proposal(
-    said: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     artifacts: tuple[ProducedFile | StoredFile, ...],
     call: RecordedCall | None,
-    seen: bytes | None,
+    inputs_content: bytes | None,
 ) -> ProposesAction:
-    """What was said, as far as it fits: a script's process is not trusted to have checked it."""
-    parameters: Any = said.get("parameters")
+    """Invalid arguments are replaced by defaults, because the process of a script is not trusted."""
+    parameters: Any = arguments.get("parameters")
     return ProposesAction(
-        operation_type=str(said.get("operation_type", "")),
+        operation_type=str(arguments.get("operation_type", "")),
         parameters=cast("dict[str, Any]", parameters) if isinstance(parameters, dict) else {},
-        reasoning=str(said.get("reasoning", "")),
-        confidence=_share(said.get("confidence")),
-        risk_level=str(said["risk_level"]) if said.get("risk_level") is not None else None,
-        supporting_data=said.get("supporting_data"),
+        reasoning=str(arguments.get("reasoning", "")),
+        confidence=_fraction(arguments.get("confidence")),
+        risk_level=str(arguments["risk_level"]) if arguments.get("risk_level") is not None else None,
+        supporting_data=arguments.get("supporting_data"),
         artifacts=artifacts,
         call=call,
-        inputs_content=seen,
+        inputs_content=inputs_content,
     )

@@ -1,4 +1,4 @@
-"""A thread for one call, and its line back to the event loop."""
+"""Run a function in its own thread and let it call back to the event loop."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ T = TypeVar("T")
 
 
 class CallStopped(RuntimeError):
-    """The execution is over for Cairn: whatever the function still does is dropped."""
+    """The execution has ended. Anything that the function still does is ignored."""
 
     def __init__(self) -> None:
-        super().__init__("this execution has been stopped; what the function does now is dropped")
+        super().__init__("This execution was stopped. Anything that the function still does is ignored.")
 
 
 class CallThread:
-    """Runs a call in a thread of its own, and drops it when the caller is cancelled.
+    """Runs one call in a thread, and abandons the thread when the caller is cancelled.
 
-    The thread is no member of a pool: a call that hangs takes no place of another, and does not hold up the exit.
+    The thread is not part of a pool, so a call that hangs blocks neither other calls nor the exit of the process.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._is_dropped = False
+        self._is_abandoned = False
 
     async def run(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-        """What the call returns, or raises."""
+        """The return value of the call, or its exception."""
         done: asyncio.Future[tuple[Any, BaseException | None]] = self._loop.create_future()
 
         def work() -> None:
             try:
                 outcome = (call(), None)
-            except BaseException as error:  # noqa: BLE001 - it is handed on
+            except BaseException as error:  # noqa: BLE001 - returned to the caller
                 outcome = (None, error)
-            # The loop is closed when the whole process ends before the call does.
+            # The loop is closed if the process exits before the call ends.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(settle, outcome)
 
@@ -52,21 +52,21 @@ class CallThread:
         try:
             return await done
         except asyncio.CancelledError:
-            self._is_dropped = True
+            self._is_abandoned = True
             raise
 
     def guard(self, call: Callable[..., T]) -> Callable[..., T]:
-        """The same call, as long as anybody is there for it."""
+        """Wrap a callback so that it raises CallStopped once the thread is abandoned."""
 
         def guarded(*args: Any) -> T:
-            if self._is_dropped:
+            if self._is_abandoned:
                 raise CallStopped
             return call(*args)
 
         return guarded
 
     def post(self, call: Callable[..., None]) -> Callable[..., None]:
-        """The same call, made on the event loop; in order, and before the end of `run`."""
+        """Wrap a callback so that it runs on the event loop, in order and before `run` returns."""
 
         def posted(*args: Any) -> None:
             self._loop.call_soon_threadsafe(call, *args)

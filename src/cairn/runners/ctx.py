@@ -1,4 +1,4 @@
-"""What a function or a script sees of its execution: the `ctx` that it is called with."""
+"""The `ctx` that a function is called with. Scripts get an equivalent one from `processes.child`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import ReworkBrief, StoredFile, WorkInputs
-from cairn.runners.action_proposals import checked
+from cairn.runners.action_proposals import check_arguments
 from cairn.runners.recorded_calls import CallResult
 
 Level: TypeAlias = Literal["info", "warning", "error"]
@@ -22,12 +22,12 @@ TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
 
 
 class Artifacts(Mapping[str, Any]):
-    """Artifacts by name: JSON as its value, text as a str, anything else as bytes. Read when they are asked for."""
+    """Artifacts by name: JSON as a value, text as str, anything else as bytes. Read on demand."""
 
     __slots__ = ("_files",)
 
     def __init__(self, files: Sequence[StoredFile]) -> None:
-        self._files = {one.name: one for one in files}
+        self._files = {file.name: file for file in files}
 
     def __getitem__(self, name: str) -> Any:
         file = self._files[name]
@@ -45,18 +45,18 @@ class Artifacts(Mapping[str, Any]):
         return len(self._files)
 
     def file(self, name: str) -> StoredFile:
-        """The file itself: its format, size, checksum and path."""
+        """The file with its format, size, checksum and path."""
         return self._files[name]
 
 
 @dataclass(frozen=True, slots=True)
 class ReworkNote:
-    """Why the work is done again."""
+    """Why the work was sent back."""
 
-    prompt: str  # what is to be done now
+    prompt: str  # the new task
     reason: str
-    requested_by: str  # the key of the checkpoint that asked, or the person
-    artifacts: Artifacts  # what whoever asked has made so far
+    requested_by: str  # the key of the requesting checkpoint, or a username
+    artifacts: Artifacts  # produced by the requester so far
 
     @classmethod
     def of(cls, rework: ReworkBrief) -> ReworkNote:
@@ -65,7 +65,7 @@ class ReworkNote:
 
 @dataclass(frozen=True, slots=True)
 class CtxServices:
-    """Who takes what a call hands over: here directly, from another process through its line."""
+    """The methods behind `ctx`."""
 
     stage: Stage
     log: Log
@@ -76,15 +76,15 @@ class CtxServices:
 
 @dataclass(frozen=True, slots=True)
 class Ctx:
-    """One call of a function or script. What it stages is looked at when it has returned."""
+    """One call of a function. Staged artifacts are validated after it returns."""
 
     _material: WorkInputs = field(repr=False)
     workspace: Path
-    feedback: tuple[str, ...]  # of revisions asked for, oldest first
+    feedback: tuple[str, ...]  # of requested revisions, oldest first
     attempt: int
     revision: int
     _services: CtxServices = field(repr=False)
-    rework: ReworkNote | None = None  # where the work was sent back
+    rework: ReworkNote | None = None  # set if the work was sent back
 
     @property
     def inputs(self) -> Any:
@@ -93,28 +93,28 @@ class Ctx:
 
     @property
     def previous(self) -> Artifacts:
-        """Of the same checkpoint in the previous run."""
+        """Artifacts of the same checkpoint in the previous run."""
         return Artifacts(self._material.previous)
 
     @property
     def references(self) -> Mapping[str, Artifacts]:
-        """Of other checkpoints of this run, by key."""
+        """Artifacts of other checkpoints of this run, by key."""
         return {key: Artifacts(files) for key, files in self._material.references.items()}
 
     def stage(self, name: str, content: Any) -> None:
-        """Put an artifact forward, again if it was before.
+        """Stage an artifact. Staging it again replaces it.
 
-        A str or bytes is the file as it is; anything else is a JSON value, for artifacts of format json.
-        The name is a declared artifact's, with or without its format: `report`, `report.md`.
+        A str or bytes is stored as it is. Any other value is stored as JSON, for artifacts of format json. The name
+        is that of a declared artifact, with or without its format: `report` or `report.md`.
         """
         self._services.stage(name, content)
 
     def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> CallResult:
-        """Send work back to an earlier checkpoint and wait until that is done.
+        """Send work back to an earlier checkpoint and wait for the result.
 
-        The call ends here. When the work is done the function is called again, sees until this call what it saw
-        before, and gets as the answer how the rework ended: `status`, `reason`, `execution_id`, `artifacts`. From
-        then on `inputs` and `references` are the new ones.
+        The function ends here. When the rework is done, the function is called again. Up to this call it sees the same
+        inputs as before. Then the call returns `status`, `reason`, `execution_id` and `artifacts` of the rework, and
+        `inputs` and `references` are the new ones.
         """
         return self._services.request_rework(checkpoint, prompt, reason)
 
@@ -127,29 +127,28 @@ class Ctx:
         risk_level: str | None = None,
         supporting_data: Any = None,
     ) -> CallResult:
-        """Have something done outside, once that is allowed.
+        """Propose an action outside of Cairn and wait for the decision.
 
-        The call ends here. When it is decided the function is called again and gets as the answer `decision`, the
-        `parameters` that were approved, whether they were `modified`, and the `result` where Cairn itself has carried
-        the action out.
+        The function ends here. After the decision the function is called again. The call then returns `decision`, the
+        approved `parameters`, whether they were `modified`, and the `result` if Cairn has executed the action.
         """
-        arguments = checked(operation_type, parameters, reasoning, confidence, risk_level, supporting_data)
+        arguments = check_arguments(operation_type, parameters, reasoning, confidence, risk_level, supporting_data)
         return self._services.propose_action(arguments)
 
     def log(self, message: str, level: Level = "info", **details: Any) -> None:
-        """Write a line into the execution's log."""
+        """Write a line to the execution's log."""
         if level not in LEVELS:
-            raise ValueError(f"a log line is {', '.join(LEVELS)}; it cannot be {level!r}")
+            raise ValueError(f"{level!r} is not a log level. Use one of: {', '.join(LEVELS)}.")
         self._services.log(level, str(message), {key: _loggable(value) for key, value in details.items()} or None)
 
     def progress(self, fraction: float | None, text: str | None = None) -> None:
-        """Say how far it is, from 0 to 1 (None: nobody can tell), and with what."""
-        shown = None if fraction is None or math.isnan(fraction) else min(max(float(fraction), 0.0), 1.0)
-        self._services.progress(shown, text)
+        """Report progress from 0 to 1, or None if it is unknown, with an optional text."""
+        fraction = None if fraction is None or math.isnan(fraction) else min(max(float(fraction), 0.0), 1.0)
+        self._services.progress(fraction, text)
 
 
 def _loggable(value: Any) -> Any:
-    """The value, or how Python writes it if JSON cannot: a log line never fails for its details."""
+    """The value, or its repr if JSON can't represent it: logging never fails because of its details."""
     try:
         encode_json(value)
     except DocumentError:

@@ -1,4 +1,4 @@
-"""Why an execution cannot begin: what it is to read is not there, not right, or too much."""
+"""Errors that keep an execution from starting: its inputs are missing, invalid or too long."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from cairn.runners.mismatches import Mismatch, listed
 
 
 class CannotStart(ValueError):
-    """An execution has not got what it needs."""
+    """The inputs of an execution are missing or invalid."""
 
-    reason: ClassVar[str] = "cannot_start"
+    failure_type: ClassVar[str] = "cannot_start"
 
     @property
     def failure(self) -> Failure:
-        return Failure(self.reason, str(self))
+        return Failure(self.failure_type, str(self))
 
 
 class MissingReference(CannotStart):
-    """It reads the output of a checkpoint that this run has not completed, or an artifact that is not there."""
+    """A referenced checkpoint is not complete in this run, or has not produced the artifact."""
 
-    reason = "missing_reference"
+    failure_type = "missing_reference"
 
 
 class ContextTooLong(CannotStart):
-    """What a model would have to read is over the limit."""
+    """The context exceeds max_context_length."""
 
-    reason = "context_too_long"
+    failure_type = "context_too_long"
 
     def __init__(self, characters: int, limit: int, sizes: Sequence[tuple[str, int]]) -> None:
         self.characters = characters
@@ -36,16 +36,16 @@ class ContextTooLong(CannotStart):
         self.sizes = tuple(sizes)
         lines = "\n".join(f"- {name}: {size:,}" for name, size in self.sizes)
         super().__init__(
-            f"The context has {characters:,} characters; at most {limit:,} are allowed. Include fewer artifacts,"
-            f" allow summaries with use_summarization, or raise max_context_length. In characters:\n{lines}"
+            f"The context has {characters:,} characters; the limit is {limit:,}. Include fewer artifacts, allow"
+            f" summaries with use_summarization, or raise max_context_length. Characters by part:\n{lines}"
         )
 
 
 class InvalidInputData(CannotStart):
-    """The input of the run or of a checkpoint is not what its schema or its mapping says."""
+    """An input doesn't match its schema, or its mapping can't be resolved."""
 
-    reason = "invalid_input"
+    failure_type = "invalid_input"
 
-    def __init__(self, what: str, mismatches: Sequence[Mismatch]) -> None:
+    def __init__(self, name: str, mismatches: Sequence[Mismatch]) -> None:
         self.mismatches = tuple(mismatches)
-        super().__init__(f"{what} is not what is expected:\n{listed(self.mismatches)}")
+        super().__init__(f"{name} is invalid:\n{listed(self.mismatches)}")

@@ -1,4 +1,4 @@
-"""Functions registered in Python, called in this process."""
+"""Run functions that are registered in Python, in this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cairn.runners.limits import RunnerLimits
 from cairn.runners.recorded_calls import CallMismatch, CallPending, RecordedCalls
 from cairn.runners.result_checks import check_result
 from cairn.runners.staging import Staging
-from cairn.runners.user_exceptions import fault_of
+from cairn.runners.user_exceptions import failure_from
 
 Function: TypeAlias = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -34,37 +34,41 @@ class Registered:
 
 
 class FunctionRegistry(Mapping[str, Registered]):
-    """Functions by the names that definitions call them by.
+    """Functions by the names that definitions use.
 
-    As a decorator: `@function` takes the function's own name, `@function("reports.count")` the one that is given.
+    Use it as a decorator: `@function` registers a function under its own name, `@function("reports.count")` under
+    another one.
     """
 
     def __init__(self) -> None:
         self._functions: dict[str, Registered] = {}
 
     def register(self, name: str, function: Function, *, replace: bool = False) -> None:
-        """Make a function callable from definitions. A name has one function, unless the new one is to replace it."""
+        """Make a function callable from definitions. A taken name is an error unless `replace` is set."""
         if not name.isascii() or not all(part.isidentifier() for part in name.split(".")):
-            raise ValueError(f"{name!r} cannot name a function: take letters, digits and _, in parts joined by dots")
-        before = self._functions.get(name)
-        if before is not None and not replace and _place(before.function) != _place(function):
-            raise ValueError(f"{name!r} is already {_place(before.function)}; give {_place(function)} another name")
+            raise ValueError(f"{name!r} is not a valid function name. Use letters, digits and _, separated by dots.")
+        existing = self._functions.get(name)
+        if existing is not None and not replace and _path(existing.function) != _path(function):
+            raise ValueError(
+                f"{name!r} is already registered for {_path(existing.function)}."
+                f" Use another name for {_path(function)}."
+            )
         self._functions[name] = Registered(name, function, _is_async(function))
 
     @overload
     def __call__(self, name: str, /) -> Callable[[F], F]: ...
     @overload
     def __call__(self, function: F, /) -> F: ...
-    def __call__(self, named: str | F, /) -> Callable[[F], F] | F:
-        if isinstance(named, str):
+    def __call__(self, name_or_function: str | F, /) -> Callable[[F], F] | F:
+        if isinstance(name_or_function, str):
 
             def decorate(function: F) -> F:
-                self.register(named, function)
+                self.register(name_or_function, function)
                 return function
 
             return decorate
-        self.register(named.__name__, named)
-        return named
+        self.register(name_or_function.__name__, name_or_function)
+        return name_or_function
 
     def __getitem__(self, name: str) -> Registered:
         return self._functions[name]
@@ -76,14 +80,14 @@ class FunctionRegistry(Mapping[str, Registered]):
         return len(self._functions)
 
 
-function = FunctionRegistry()  # what `cairn.function` registers in
+function = FunctionRegistry()  # the registry behind `cairn.function`
 
 
 class FunctionRunner:
-    """Calls `f(ctx, **parameters)`: a coroutine function on the event loop, any other in a thread of its own.
+    """Calls `f(ctx, **parameters)`: coroutine functions on the event loop, others in their own threads.
 
-    Cancelled, a coroutine ends at its next await. A thread cannot be killed: it goes on, its next call of `ctx`
-    raises, and what it returns is dropped.
+    Cancellation ends a coroutine at its next await. A thread can't be killed: it continues, its next call of `ctx`
+    raises, and its result is ignored.
     """
 
     def __init__(self, registry: FunctionRegistry = function, limits: RunnerLimits | None = None) -> None:
@@ -97,7 +101,7 @@ class FunctionRunner:
         if config is None or registered is None:
             return Errored(_unknown(name, self._registry))
         staging, recorded = Staging(expected(work.checkpoint)), RecordedCalls(work)
-        # A function may change what it is given; the definition stays as it is.
+        # A copy, because a function may modify its arguments.
         parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
         try:
             if registered.is_async:
@@ -106,35 +110,38 @@ class FunctionRunner:
                 )
                 returned = await registered.function(ctx_of(work, recorded, services), **parameters)
             else:
-                line = CallThread()
-                put, ask = line.guard(staging.stage), line.guard(recorded.request_rework)
+                thread = CallThread()
                 services = CtxServices(
-                    put, line.post(work.log), line.post(work.progress), ask, line.guard(recorded.propose_action)
+                    thread.guard(staging.stage),
+                    thread.post(work.log),
+                    thread.post(work.progress),
+                    thread.guard(recorded.request_rework),
+                    thread.guard(recorded.propose_action),
                 )
                 ctx = ctx_of(work, recorded, services)
-                returned, error = await line.run(partial(registered.function, ctx, **parameters))
+                returned, error = await thread.run(partial(registered.function, ctx, **parameters))
                 if error is not None:
-                    return _come_to(error, registered.function, recorded, staging)
-                if inspect.isawaitable(returned):  # as of a lambda around a coroutine function
+                    return _outcome_of(error, registered.function, recorded, staging)
+                if inspect.isawaitable(returned):  # for example a lambda that calls a coroutine function
                     returned = await returned
-                    await asyncio.sleep(0)  # what it has posted comes before its end
+                    await asyncio.sleep(0)  # so that posted log lines are handled first
             recorded.check_repeated()
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
-            return Errored(fault_of(error, registered.function))
+            return Errored(failure_from(error, registered.function))
         except (KeyboardInterrupt, GeneratorExit):
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
-            return _come_to(error, registered.function, recorded, staging)
+        except BaseException as error:  # noqa: BLE001 - including SystemExit
+            return _outcome_of(error, registered.function, recorded, staging)
         return check_result(work, staging.finish(returned, work), self._limits)
 
 
-def _come_to(error: BaseException, function: Function, recorded: RecordedCalls, staging: Staging) -> Outcome:
-    """What a call that was left comes to: it waits for others, or it has failed."""
+def _outcome_of(error: BaseException, function: Function, recorded: RecordedCalls, staging: Staging) -> Outcome:
+    """The outcome of a call that raised: it waits for a result, or it failed."""
     if isinstance(error, CallPending):
-        return recorded.wanted(error, tuple(staging.files().artifacts))
-    return Errored(error.failure if isinstance(error, CallMismatch) else fault_of(error, function))
+        return recorded.outcome_of(error, tuple(staging.files().artifacts))
+    return Errored(error.failure if isinstance(error, CallMismatch) else failure_from(error, function))
 
 
 def ctx_of(work: WorkOrder, material: WorkInputs, services: CtxServices) -> Ctx:
@@ -151,11 +158,11 @@ def _is_async(function: Function) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _place(function: Function) -> str:
+def _path(function: Function) -> str:
     return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', repr(function))}"
 
 
 def _unknown(name: str, registry: FunctionRegistry) -> Failure:
-    near = get_close_matches(name, registry, 3) or sorted(registry)[:10]
-    known = f"Registered are, among others: {', '.join(near)}." if near else "No function is registered at all."
-    return Failure("unknown_function", f"No function is registered as {name!r}. {known}")
+    names = get_close_matches(name, registry, 3) or sorted(registry)[:10]
+    hint = f"Registered functions include: {', '.join(names)}." if names else "No functions are registered."
+    return Failure("unknown_function", f"No function is registered as {name!r}. {hint}")

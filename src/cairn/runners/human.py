@@ -1,4 +1,4 @@
-"""Checkpoints that a person does: the form's answer becomes its artifacts."""
+"""Run checkpoints that people complete: a submitted form becomes the artifacts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cairn.runners.limits import RunnerLimits
 from cairn.runners.result_checks import ProducedFiles, check_result
 
 Fields = Mapping[str, Value]
-BINARY = "bin"  # format of a file whose name has no ending
+BINARY = "bin"  # format of a file without a usable extension
 
 
 class HumanRunner:
-    """Turns an answer that was checked when it was given into what the checkpoint produces."""
+    """Turns a submitted form into the checkpoint's result. The form was validated when it was submitted."""
 
     def __init__(self, limits: RunnerLimits | None = None) -> None:
         self._limits = limits or RunnerLimits()
@@ -29,46 +29,41 @@ class HumanRunner:
     async def run(self, work: WorkOrder) -> Outcome:
         form = work.checkpoint.execution.human_only_config
         if form is None or not isinstance(work.answer, dict):
-            return Errored(Failure("answer_missing", "Nobody has filled in the form of this checkpoint."))
+            return Errored(Failure("answer_missing", "The form of this checkpoint has not been submitted."))
         answer = cast("Fields", work.answer)
-        handed_in = _handed_in(form, answer)
-        lost = [field.label or field.name for field in handed_in if str(answer[field.name]) not in work.files]
-        if lost:
-            return Errored(
-                Failure("upload_missing", f"The file that was handed in is not there any more: {', '.join(lost)}.")
-            )
-        wanted, fields = expected(work.checkpoint), fields_of(work.checkpoint, answer, work.files)
-        files = [_stored(wanted.uploads[field.name], work.files[str(answer[field.name])]) for field in handed_in]
-        saved = _saved(work, form, fields)
-        output = None if wanted.json else fields
-        made = ProducedFiles(
-            (*saved, *files), output, written=frozenset(one.name for one in saved if one.format == "json")
-        )
-        return check_result(work, made, self._limits)
+        uploads = _filled_file_fields(form, answer)
+        missing = [field.label or field.name for field in uploads if str(answer[field.name]) not in work.files]
+        if missing:
+            return Errored(Failure("upload_missing", f"An uploaded file no longer exists: {', '.join(missing)}."))
+        artifacts, fields = expected(work.checkpoint), fields_of(work.checkpoint, answer, work.files)
+        files = [_stored(artifacts.uploads[field.name], work.files[str(answer[field.name])]) for field in uploads]
+        saved = _form_artifact(work, form, fields)
+        output = None if artifacts.json else fields
+        encoded = frozenset(file.name for file in saved if file.format == "json")
+        return check_result(work, ProducedFiles((*saved, *files), output, encoded=encoded), self._limits)
 
 
 def fields_of(checkpoint: CheckpointDefinition, answer: Fields, files: Mapping[str, UploadedFile]) -> dict[str, Value]:
-    """The answer as other checkpoints read it: a file stands there by its name, not by the id of its upload."""
+    """The answer as other checkpoints read it, with filenames instead of upload ids."""
     form = checkpoint.execution.human_only_config
-    uploads = {field.name for field in _handed_in(form, answer)} if form is not None else set[str]()
+    uploads = {field.name for field in _filled_file_fields(form, answer)} if form is not None else set[str]()
     return {
         name: files[str(value)].filename if name in uploads and str(value) in files else value
         for name, value in answer.items()
     }
 
 
-def _handed_in(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
-    """The file fields that were filled in."""
+def _filled_file_fields(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
     return [field for field in form.input_fields if field.type is FieldType.FILE and answer.get(field.name)]
 
 
-def _stored(slot: DeclaredArtifact, upload: UploadedFile) -> StoredFile:
-    ending = PurePath(upload.filename).suffix.removeprefix(".").lower()
-    is_plain = ending.isascii() and ending.isalnum() and len(ending) <= 16
-    return StoredFile(slot.name, ending if is_plain else BINARY, upload.checksum, upload.size, upload.read)
+def _stored(artifact: DeclaredArtifact, upload: UploadedFile) -> StoredFile:
+    extension = PurePath(upload.filename).suffix.removeprefix(".").lower()
+    is_usable = extension.isascii() and extension.isalnum() and len(extension) <= 16
+    return StoredFile(artifact.name, extension if is_usable else BINARY, upload.checksum, upload.size, upload.read)
 
 
-def _saved(work: WorkOrder, form: HumanOnlyConfig, fields: Fields) -> tuple[ProducedFile, ...]:
+def _form_artifact(work: WorkOrder, form: HumanOnlyConfig, fields: Fields) -> tuple[ProducedFile, ...]:
     if not form.save_as_artifact or not form.artifact_name:
         return ()
     match form.artifact_format:
@@ -80,28 +75,28 @@ def _saved(work: WorkOrder, form: HumanOnlyConfig, fields: Fields) -> tuple[Prod
 
 
 def document(title: str, form: HumanOnlyConfig, fields: Fields) -> str:
-    """The answers as a document: each under its label."""
-    parts = [f"# {_line(title)}"]
+    """The form as a Markdown document."""
+    parts = [f"# {_single_line(title)}"]
     for field in form.input_fields:
-        parts += [f"## {_line(field.label or field.name)}", _told(field, fields.get(field.name))]
+        parts += [f"## {_single_line(field.label or field.name)}", _field_text(field, fields.get(field.name))]
     return "\n\n".join(parts) + "\n"
 
 
-def _told(field: InputField, value: Value) -> str:
+def _field_text(field: InputField, value: Value) -> str:
     match value:
         case None | "":
             return "*Not answered.*"
         case bool():
             return "Yes" if value else "No"
         case str() if field.type is FieldType.FILE:
-            return f"File: {_line(value)}"
+            return f"File: {_single_line(value)}"
         case str() if field.type is FieldType.MULTILINE_TEXT:
             return "\n".join(value.strip().splitlines())
         case str():
-            return _line(value)
+            return _single_line(value)
         case _:
             return encode_json(value).decode()
 
 
-def _line(text: str) -> str:
+def _single_line(text: str) -> str:
     return " ".join(text.splitlines())

@@ -1,4 +1,4 @@
-"""The data that flows between checkpoints: the run's context, and what of it one checkpoint gets."""
+"""The run's context, and the input that a checkpoint gets from it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cairn.runners.mismatches import Mismatch, check
 
 
 def sources(checkpoint: CheckpointDefinition) -> frozenset[str] | None:
-    """What its mapping reads: keys of checkpoints, and `input`; None for the whole context."""
+    """The keys that the input mapping reads: checkpoints and `input`. None: it reads the whole context."""
     if not checkpoint.input_mapping:
         return None
     return frozenset(parse_path(path).root for path in checkpoint.input_mapping.values())
 
 
 def value_of(expected: ExpectedArtifacts, artifacts: Mapping[str, Value], output: Value) -> Value:
-    """What stands under a checkpoint's key: a JSON artifact, or several by name, or a form's fields."""
+    """A checkpoint's value in the context: its JSON artifact, several of them by name, or the fields of a form."""
     if len(expected.json) == 1:
         return artifacts.get(expected.json[0].name)
     if expected.json:
@@ -32,43 +32,42 @@ def value_of(expected: ExpectedArtifacts, artifacts: Mapping[str, Value], output
 def read_value(
     checkpoint: CheckpointDefinition, artifacts: Sequence[ProducedFile | StoredFile], output: Value = None
 ) -> Value:
-    """The same, from the files of a completed execution and, for a form that saves no JSON, its fields."""
-    wanted = expected(checkpoint)
-    names = {one.name for one in wanted.json}
-    return value_of(wanted, {one.name: _decoded(checkpoint, one) for one in artifacts if one.name in names}, output)
+    """The same from the files of a completed execution. `output`: the fields of a form that saves no JSON."""
+    declared = expected(checkpoint)
+    names = {one.name for one in declared.json}
+    values = {file.name: _decoded(checkpoint, file) for file in artifacts if file.name in names}
+    return value_of(declared, values, output)
 
 
 def values_of(checkpoint: CheckpointDefinition, artifacts: tuple[StoredFile, ...]) -> tuple[StoredFile, ...]:
-    """Those of its artifacts that the context is made of."""
+    """The artifacts that are part of the context."""
     names = {one.name for one in expected(checkpoint).json}
     return tuple(one for one in artifacts if one.name in names)
 
 
 def run_context(run_input: Value, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The run's input, and under its key what each completed checkpoint has put out."""
+    """The run's input, and the value of each completed checkpoint under its key."""
     return {INPUT: run_input, **values}
 
 
 def map_input(checkpoint: CheckpointDefinition, context: Mapping[str, Value]) -> dict[str, Value]:
-    """The fields that the checkpoint takes from the context, or all of it; UnfitInput if they are not as wanted."""
-    what = f"The input of {checkpoint.key}"
+    """The mapped fields, or the whole context if there is no mapping. Raises InvalidInputData if it is invalid."""
+    name = f"The input of {checkpoint.key}"
     try:
         mapped = resolve(checkpoint.input_mapping, context)
     except MappingError as error:
-        faults = error.errors.items()
-        raise InvalidInputData(
-            what, [Mismatch(f"input_mapping.{target}", message) for target, message in faults]
-        ) from None
+        mismatches = [Mismatch(f"input_mapping.{target}", message) for target, message in error.errors.items()]
+        raise InvalidInputData(name, mismatches) from None
     if checkpoint.input_schema is not None and (found := check(checkpoint.input_schema, mapped, "input")):
-        raise InvalidInputData(what, found)
+        raise InvalidInputData(name, found)
     return mapped
 
 
-def _decoded(checkpoint: CheckpointDefinition, one: ProducedFile | StoredFile) -> Value:
-    data = one.read()
+def _decoded(checkpoint: CheckpointDefinition, file: ProducedFile | StoredFile) -> Value:
+    data = file.read()
     try:
         return decode_json(data, max_bytes=max(len(data), 1))
     except DocumentError as error:
-        # People may accept a result that failed validation.
-        what = f"The output of {checkpoint.key}"
-        raise InvalidInputData(what, [Mismatch(f"{one.name}.{one.format}", f"expected JSON, but {error}")]) from None
+        # Possible because people can accept a result that failed validation.
+        mismatch = Mismatch(f"{file.name}.{file.format}", f"expected JSON, but {error}")
+        raise InvalidInputData(f"The output of {checkpoint.key}", [mismatch]) from None

@@ -1,4 +1,4 @@
-"""How much one checkpoint may read and produce."""
+"""Limits on what one checkpoint may read and produce."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunnerLimits:
-    """What stops mistakes; the settings may say otherwise."""
+    """Defaults that catch mistakes. The settings can change them."""
 
-    max_payload_bytes: int = 10 * MEGABYTE  # of JSON that joins the run's context; half of it gives a warning
+    max_payload_bytes: int = 10 * MEGABYTE  # JSON added to the run's context; above half of it, a warning is logged
     max_file_bytes: int = 100 * MEGABYTE
     max_context_length: int = 200_000  # characters
 
 
 def megabytes(size: int) -> str:
-    """A size for people, exact to the byte."""
+    """A size in MB, with the exact number of bytes."""
     return f"{size / MEGABYTE:.1f} MB ({size:,} bytes)"

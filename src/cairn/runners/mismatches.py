@@ -1,4 +1,4 @@
-"""What was expected, what came, and where."""
+"""Differences between a value and its declaration."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from cairn.definitions.json_schema.validator import SchemaError, compile_schema,
 from cairn.documents import Value
 from cairn.ports import ValidationFinding
 
-SHOWN = 20  # that one message names
+MAX_SHOWN = 20  # mismatches in one message
 
 
 class Mismatch(NamedTuple):
-    """One place where something else came than was expected."""
+    """One place where a value differs from its declaration."""
 
     path: str
     message: str
-    expected: str = ""  # in words, where the message is of a schema
+    expected: str = ""  # set for violations of a schema
     actual: str = ""
 
     @property
@@ -30,17 +30,17 @@ class Mismatch(NamedTuple):
         return f"{self.path}: {self.message}"
 
 
-def check(schema: JsonSchema, value: Value, place: str) -> list[Mismatch]:
-    """What in the value does not fit; the first ones when they are many."""
+def check(schema: JsonSchema, value: Value, location: str) -> list[Mismatch]:
+    """The violations of the schema, at most one more than is shown."""
     try:
-        faults = iter_violation_details(compile_schema(schema), schema, value)
+        violations = iter_violation_details(compile_schema(schema), schema, value)
     except SchemaError as error:
-        return [Mismatch(place, f"the schema that it is checked by cannot be used: {error.message}")]
-    some = dict.fromkeys(islice(faults, SHOWN + 1))
-    return [Mismatch(f"{place}#{pointer}" if pointer else place, *detail) for pointer, *detail in some]
+        return [Mismatch(location, f"the schema is invalid: {error.message}")]
+    first = dict.fromkeys(islice(violations, MAX_SHOWN + 1))
+    return [Mismatch(f"{location}#{pointer}" if pointer else location, *detail) for pointer, *detail in first]
 
 
 def listed(mismatches: Sequence[Mismatch]) -> str:
-    """One line each; the first ones when they are many."""
-    lines = [f"- {one}" for one in mismatches[:SHOWN]]
-    return "\n".join(lines if len(mismatches) <= SHOWN else [*lines, "- and more"])
+    """The first mismatches, one line each."""
+    lines = [f"- {one}" for one in mismatches[:MAX_SHOWN]]
+    return "\n".join(lines if len(mismatches) <= MAX_SHOWN else [*lines, "- and more"])

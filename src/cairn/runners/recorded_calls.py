@@ -1,4 +1,4 @@
-"""Calls of a function that wait for others: made once, given back with their answers when it is called again."""
+"""Calls of a function that wait for a result. When the function is called again, recorded calls return theirs."""
 
 from __future__ import annotations
 
@@ -9,49 +9,50 @@ from typing import Any, cast
 from cairn.core.execution import Failure
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import NeedsRework, ProducedFile, ProposesAction, RecordedCall, StoredFile, WorkInputs, WorkOrder
-from cairn.runners.action_proposals import call_of, proposal
+from cairn.runners.action_proposals import method_name, proposal
 from cairn.runners.replay_inputs import ReplayInputs, checksum_of
 
-SHOWN = 200  # characters of an argument in a message
+MAX_ARGUMENT = 200  # characters in a message
 
 
 class CallPending(BaseException):
-    """The call ends here, until it is answered. Whoever catches it hands it on."""
+    """Ends the function because a call has no result yet. Code that catches it must raise it again."""
 
     def __init__(self, number: int, kind: str, arguments: Mapping[str, Any]) -> None:
-        super().__init__("the function is called again when this is done: hand this on")
+        super().__init__("The function will be called again when the result is available. Do not catch this exception.")
         self.number = number
         self.kind = kind
         self.arguments = arguments
 
 
 class CallMismatch(BaseException):
-    """The function does not make the calls that it made before."""
+    """The function did not repeat its earlier calls."""
 
     def __init__(self, number: int, before: RecordedCall, now: tuple[str, Mapping[str, Any]] | None) -> None:
-        super().__init__("the function does not repeat its calls")
+        super().__init__("The function did not repeat its earlier calls.")
         self.number = number
         self.before = before
         self.now = now
 
     @property
     def failure(self) -> Failure:
-        was = _told(self.before.kind, self.before.arguments)
-        is_now = f"it is {_told(*self.now)}" if self.now is not None else "the function ended without it"
+        before = call_text(self.before.kind, self.before.arguments)
+        current = f"it is {call_text(*self.now)}" if self.now is not None else "the function returned without it"
         return Failure(
             "nondeterministic_calls",
-            f"The function was called again to go on, and has to make the same calls again. Its call {self.number} was"
-            f" {was}; now {is_now}. Let nothing that it asks for depend on time or chance.",
+            f"When a function is called again to continue, it must repeat its earlier calls. Call {self.number} was"
+            f" {before}; now {current}. Calls must not depend on time or chance.",
         )
 
 
-def _told(kind: str, arguments: Mapping[str, Any]) -> str:
-    shown = ", ".join(f"{name}={str(value)[:SHOWN]!r}" for name, value in arguments.items())
-    return f"{call_of(kind)}({shown})"
+def call_text(kind: str, arguments: Mapping[str, Any]) -> str:
+    """The call as Python code, for messages."""
+    shown = ", ".join(f"{name}={str(value)[:MAX_ARGUMENT]!r}" for name, value in arguments.items())
+    return f"{method_name(kind)}({shown})"
 
 
 class CallResult(dict[str, Any]):
-    """What came of a call, by key or by attribute."""
+    """The result of a call. Fields can be read as keys or as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -62,7 +63,7 @@ class CallResult(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class _InputsAtCall:
-    """What there was to read until a recorded call."""
+    """The inputs that were recorded with a call."""
 
     input: Any
     previous: tuple[StoredFile, ...]
@@ -70,81 +71,83 @@ class _InputsAtCall:
 
 
 class RecordedCalls:
-    """The material of a function, and its calls: until each recorded one it sees what it saw before."""
+    """The calls of a function and its inputs. Up to each recorded call it sees the inputs recorded with that call."""
 
     def __init__(self, work: WorkOrder) -> None:
         self._work = work
-        self._views = ReplayInputs(work)
-        self._made = 0
-        self._shown: _InputsAtCall | WorkInputs = work.material
-        self._show(0)
+        self._replay = ReplayInputs(work)
+        self._call_count = 0
+        self._inputs: _InputsAtCall | WorkInputs = work.material
+        self._set_inputs(0)
 
-    # ---- what it reads -------------------------------------------------------------------------------------
+    # WorkInputs
     @property
     def input(self) -> Any:
-        return self._shown.input
+        return self._inputs.input
 
     @property
     def previous(self) -> tuple[StoredFile, ...]:
-        return self._shown.previous
+        return self._inputs.previous
 
     @property
     def references(self) -> Mapping[str, tuple[StoredFile, ...]]:
-        return self._shown.references
+        return self._inputs.references
 
     @property
     def prompt(self) -> str:
         return self._work.material.prompt
 
-    def _show(self, number: int) -> None:
-        calls, contents = self._work.calls, self._work.read_content
-        if number >= len(calls) or calls[number].result is None or contents is None:
-            self._shown = self._work.material
+    def _set_inputs(self, number: int) -> None:
+        """Show the inputs after so many calls."""
+        calls, read_content = self._work.calls, self._work.read_content
+        if number >= len(calls) or calls[number].result is None or read_content is None:
+            self._inputs = self._work.material
             return
-        seen = cast("dict[str, Any]", decode_json(told := self._views.at(number), max_bytes=max(len(told), 1)))
+        content = self._replay.at_call(number)
+        recorded = cast("dict[str, Any]", decode_json(content, max_bytes=max(len(content), 1)))
 
-        def stored(one: Mapping[str, Any]) -> StoredFile:
-            checksum = one["checksum"]
+        def stored(file: Mapping[str, Any]) -> StoredFile:
+            checksum = file["checksum"]
             return StoredFile(
-                one["name"], one["format"], checksum, one["size"], lambda: contents(checksum), one["path"]
+                file["name"], file["format"], checksum, file["size"], lambda: read_content(checksum), file["path"]
             )
 
-        references = {key: tuple(map(stored, files)) for key, files in seen["references"].items()}
-        self._shown = _InputsAtCall(seen["input"], tuple(map(stored, seen["previous"])), references)
+        references = {key: tuple(map(stored, files)) for key, files in recorded["references"].items()}
+        self._inputs = _InputsAtCall(recorded["input"], tuple(map(stored, recorded["previous"])), references)
 
-    # ---- what it waits for ---------------------------------------------------------------------------------
+    # Calls
     def request_rework(self, checkpoint: str, prompt: str, reason: str) -> CallResult:
         return self._call("rework", {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)})
 
     def propose_action(self, arguments: Mapping[str, Any]) -> CallResult:
         try:
-            written = encode_json(dict(arguments))
+            encoded = encode_json(dict(arguments))
         except DocumentError as error:
-            raise TypeError(f"the action cannot be written as JSON: {error}") from None
-        return self._call("action", cast("dict[str, Any]", decode_json(written, max_bytes=len(written))))
+            raise TypeError(f"propose_action: the arguments can't be encoded as JSON: {error}") from None
+        return self._call("action", cast("dict[str, Any]", decode_json(encoded, max_bytes=len(encoded))))
 
     def _call(self, kind: str, arguments: Mapping[str, Any]) -> CallResult:
-        number, calls = self._made, self._work.calls
-        self._made += 1
+        number, calls = self._call_count, self._work.calls
+        self._call_count += 1
         if number < len(calls):
             if (calls[number].kind, dict(calls[number].arguments)) != (kind, arguments):
                 raise CallMismatch(number + 1, calls[number], (kind, arguments))
-            answer = calls[number].result
-            if answer is not None:
-                self._show(number + 1)
-                return CallResult(answer)
+            result = calls[number].result
+            if result is not None:
+                self._set_inputs(number + 1)
+                return CallResult(result)
         raise CallPending(number + 1, kind, arguments)
 
     def check_repeated(self) -> None:
-        """Calls that were made before have been made again."""
-        if self._made < len(self._work.calls):
-            raise CallMismatch(self._made + 1, self._work.calls[self._made], None)
+        """Raise CallMismatch unless all recorded calls were made again."""
+        if self._call_count < len(self._work.calls):
+            raise CallMismatch(self._call_count + 1, self._work.calls[self._call_count], None)
 
-    def wanted(
-        self, waits: CallPending, artifacts: tuple[ProducedFile | StoredFile, ...]
+    def outcome_of(
+        self, pending: CallPending, artifacts: tuple[ProducedFile | StoredFile, ...]
     ) -> NeedsRework | ProposesAction:
-        said, seen = waits.arguments, self._views.now()
-        call = RecordedCall(waits.number, waits.kind, said, None, checksum_of(seen))
-        if waits.kind == "action":
-            return proposal(said, artifacts, call, seen)
-        return NeedsRework(said["checkpoint"], said["prompt"], said["reason"], artifacts, call, seen)
+        arguments, inputs = pending.arguments, self._replay.current()
+        call = RecordedCall(pending.number, pending.kind, arguments, None, checksum_of(inputs))
+        if pending.kind == "action":
+            return proposal(arguments, artifacts, call, inputs)
+        return NeedsRework(arguments["checkpoint"], arguments["prompt"], arguments["reason"], artifacts, call, inputs)

@@ -24,7 +24,7 @@ class RunnerRegistry(dict[ExecutionMode, Runner]):
     """The runner of each execution mode."""
 
     def __init__(self, runners: Mapping[ExecutionMode, Runner], judge: AgentResources | None = None) -> None:
-        """`judge`: what a model needs to judge results. Without it, results are only checked against their schemas."""
+        """`judge`: lets a model judge results. Without it, results are only checked against their schemas."""
         super().__init__(runners)
         self._judge = judge
 

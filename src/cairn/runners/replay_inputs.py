@@ -1,4 +1,4 @@
-"""What a script can see, at each point between its calls: what it saw once, it sees again when it is called again."""
+"""The inputs that a script sees. When it is called again, it sees the recorded inputs up to each recorded call."""
 
 from __future__ import annotations
 
@@ -11,60 +11,61 @@ from cairn.ports import RecordedCall, ReworkBrief, StoredFile, WorkMaterial, Wor
 
 
 class ReplayInputs:
-    """The material until the first recorded call, then until the second, and last what there is now."""
+    """Documents of the inputs, as JSON. Its methods may read from the database, so call them in a thread."""
 
     def __init__(self, work: WorkOrder) -> None:
         self._work = work
-        self._now: bytes | None = None
-        self._files: dict[str, StoredFile] = {}  # that were shown, by checksum
+        self._current: bytes | None = None
+        self._files: dict[str, StoredFile] = {}  # readable files, by checksum
 
-    def at(self, number: int) -> bytes:
-        """After so many calls; reads what it needs, in a thread."""
+    def at_call(self, number: int) -> bytes:
+        """The inputs after so many calls: up to the next recorded call, those recorded with it."""
         calls = self._work.calls
         if number < len(calls) and calls[number].result is not None and calls[number].inputs_checksum is not None:
-            return self._then(calls[number])
-        return self.now()
+            return self._recorded(calls[number])
+        return self.current()
 
-    def now(self) -> bytes:
-        if self._now is None:
+    def current(self) -> bytes:
+        if self._current is None:
             material, rework = self._work.material, self._work.rework
-            self._now = _written(material, rework)
+            self._current = _document(material, rework)
             shown = (material.previous, rework.artifacts if rework else (), *material.references.values())
-            self._files.update({one.checksum: one for files in shown for one in files})
-        return self._now
+            self._files.update({file.checksum: file for files in shown for file in files})
+        return self._current
 
-    def _then(self, call: RecordedCall) -> bytes:
+    def _recorded(self, call: RecordedCall) -> bytes:
         read = self._work.read_content
         if read is None or call.inputs_checksum is None:
-            return self.now()
+            return self.current()
         content = read(call.inputs_checksum)
-        seen = cast("dict[str, Any]", decode_json(content, max_bytes=max(len(content), 1)))
-        again: list[Any] = seen["rework"]["artifacts"] if seen["rework"] else []
-        for told in (*seen["previous"], *again, *(told for files in seen["references"].values() for told in files)):
-            checksum = told["checksum"]
+        inputs = cast("dict[str, Any]", decode_json(content, max_bytes=max(len(content), 1)))
+        rework_files: list[Any] = inputs["rework"]["artifacts"] if inputs["rework"] else []
+        references = (file for files in inputs["references"].values() for file in files)
+        for file in (*inputs["previous"], *rework_files, *references):
+            checksum = file["checksum"]
             self._files[checksum] = StoredFile(
-                told["name"], told["format"], checksum, told["size"], lambda checksum=checksum: read(checksum)
+                file["name"], file["format"], checksum, file["size"], lambda checksum=checksum: read(checksum)
             )
         return content
 
     def read(self, checksum: object) -> bytes | None:
-        """The bytes of a file that was shown; nothing of any other."""
+        """The bytes of a file that was listed in the inputs, or None for any other file."""
         file = self._files.get(checksum) if isinstance(checksum, str) else None
         return file.read() if file is not None else None
 
 
-def _written(material: WorkMaterial, rework: ReworkBrief | None) -> bytes:
+def _document(material: WorkMaterial, rework: ReworkBrief | None) -> bytes:
     return encode_json(
         {
             "input": material.input,
             "previous": _listed(material.previous),
             "references": {key: _listed(files) for key, files in material.references.items()},
-            "rework": None if rework is None else _told(rework),
+            "rework": None if rework is None else _rework(rework),
         }
     )
 
 
-def _told(rework: ReworkBrief) -> dict[str, Any]:
+def _rework(rework: ReworkBrief) -> dict[str, Any]:
     return {
         "prompt": rework.prompt,
         "reason": rework.reason,
@@ -75,8 +76,8 @@ def _told(rework: ReworkBrief) -> dict[str, Any]:
 
 def _listed(files: Sequence[StoredFile]) -> list[Any]:
     return [
-        {"name": one.name, "format": one.format, "checksum": one.checksum, "size": one.size, "path": one.path}
-        for one in files
+        {"name": file.name, "format": file.format, "checksum": file.checksum, "size": file.size, "path": file.path}
+        for file in files
     ]
 
 

@@ -1,4 +1,4 @@
-"""What was produced, held against what is declared: a missing, undeclared or ill-formed artifact is no crash."""
+"""Check a result against the checkpoint's declaration."""
 
 from __future__ import annotations
 
@@ -13,109 +13,116 @@ from cairn.ports import InvalidResult, Produced, ProducedFile, StoredFile, Valid
 from cairn.runners.expected_artifacts import DeclaredArtifact, ExpectedArtifacts, expected
 from cairn.runners.input_mapping import value_of
 from cairn.runners.limits import RunnerLimits, megabytes
-from cairn.runners.mismatches import SHOWN, Mismatch, check, listed
+from cairn.runners.mismatches import MAX_SHOWN, Mismatch, check, listed
 
 TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
 INVALID = "invalid_output"
-SCHEMA = "schema"  # who says so: what is declared
+SCHEMA = "schema"  # the name of this check
 
 
 @dataclass(frozen=True, slots=True)
 class ProducedFiles:
-    """What has come out, before it is looked at."""
+    """A result that has not been checked."""
 
     artifacts: Sequence[ProducedFile | StoredFile] = ()
-    output: Value = None  # what joins the run's context if no JSON artifact does
-    refused: Mapping[str, Mismatch] = field(default_factory=dict[str, Mismatch])  # while it was made, by artifact
-    written: frozenset[str] = frozenset()  # artifacts that Cairn has written itself from a JSON value
+    output: Value = None  # added to the run's context if there is no JSON artifact
+    rejected: Mapping[str, Mismatch] = field(default_factory=dict[str, Mismatch])  # while staging, by artifact
+    encoded: frozenset[str] = frozenset()  # artifacts that Cairn encoded as JSON itself
 
 
-def check_result(work: WorkOrder, made: ProducedFiles, limits: RunnerLimits) -> Produced | InvalidResult:
-    """Produced if everything that is declared is there and fits, and nothing else is."""
-    wanted = expected(work.checkpoint)
-    kept = {one.name: one for one in made.artifacts if _is_declared(wanted, one) and one.size <= limits.max_file_bytes}
+def check_result(work: WorkOrder, result: ProducedFiles, limits: RunnerLimits) -> Produced | InvalidResult:
+    """Produced if every declared artifact exists and is valid, and there are no others."""
+    declared = expected(work.checkpoint)
+    accepted = {
+        file.name: file
+        for file in result.artifacts
+        if _is_declared(declared, file) and file.size <= limits.max_file_bytes
+    }
     mismatches = [
-        *made.refused.values(),
-        *_absent(wanted, made),
-        *(uncalled_for(wanted, file_name(one)) for one in made.artifacts if not _is_declared(wanted, one)),
-        *_oversized(made, limits),
+        *result.rejected.values(),
+        *_missing(declared, result),
+        *(undeclared(declared, file_name(file)) for file in result.artifacts if not _is_declared(declared, file)),
+        *_oversized(result, limits),
     ]
-    near: list[Mismatch] = []  # which are only of a schema
+    violations: list[Mismatch] = []  # of schemas; a lenient validation may accept them
     values: dict[str, Value] = {}
     if not mismatches:
-        mismatches += _payload(work, wanted, made, limits)
+        mismatches += _payload(work, declared, result, limits)
     if not mismatches:
-        for one in kept.values():
-            mismatches += _content(work, wanted.artifacts[one.name], one, made, values)
-            near += _by_schema(wanted.artifacts[one.name], one, values)
-    ruling: PassDecision | None = None
+        for file in accepted.values():
+            mismatches += _content(work, declared.artifacts[file.name], file, result, values)
+            violations += _schema_violations(declared.artifacts[file.name], file, values)
+    decision: PassDecision | None = None
     if not mismatches and (work.checkpoint.output_schema is not None or work.checkpoint.decides):
-        value = value_of(wanted, values, made.output)
+        value = value_of(declared, values, result.output)
         if work.checkpoint.output_schema is not None:
-            near += check(work.checkpoint.output_schema, value, "output")
+            violations += check(work.checkpoint.output_schema, value, "output")
         if work.checkpoint.decides:
-            ruling = _ruling(value)
-            mismatches += [] if ruling else [_no_ruling(value)]
-    return _verdict(work, Produced(tuple(made.artifacts), made.output, ruling), tuple(kept.values()), mismatches, near)
+            decision = _pass_decision(value)
+            mismatches += [] if decision else [_no_pass_decision(value)]
+    produced = Produced(tuple(result.artifacts), result.output, decision)
+    return _outcome(work, produced, tuple(accepted.values()), mismatches, violations)
 
 
-def _verdict(
+def _outcome(
     work: WorkOrder,
     produced: Produced,
-    kept: tuple[ProducedFile | StoredFile, ...],
+    accepted: tuple[ProducedFile | StoredFile, ...],
     mismatches: Sequence[Mismatch],
-    near: Sequence[Mismatch],
+    violations: Sequence[Mismatch],
 ) -> Produced | InvalidResult:
-    found = (*mismatches, *near)
+    found = (*mismatches, *violations)
     if found:
-        verdict = ValidationVerdict(SCHEMA, False, tuple(one.finding for one in found[:SHOWN]))
-        return InvalidResult(kept, unfit(found), (verdict,), None if mismatches else produced)
+        verdict = ValidationVerdict(SCHEMA, False, tuple(one.finding for one in found[:MAX_SHOWN]))
+        return InvalidResult(accepted, _failure(found), (verdict,), None if mismatches else produced)
     if work.checkpoint.output.validation.enabled:
         return replace(produced, verdicts=(ValidationVerdict(SCHEMA, True),))
     return produced
 
 
-def unfit(mismatches: Sequence[Mismatch]) -> Failure:
-    return Failure(INVALID, f"The output is not what the checkpoint declares:\n{listed(mismatches)}")
+def _failure(mismatches: Sequence[Mismatch]) -> Failure:
+    return Failure(INVALID, f"The output doesn't match the declaration of the checkpoint:\n{listed(mismatches)}")
 
 
-def file_name(one: ProducedFile | StoredFile) -> str:
-    return f"{one.name}.{one.format}" if one.format else one.name
+def file_name(file: ProducedFile | StoredFile) -> str:
+    return f"{file.name}.{file.format}" if file.format else file.name
 
 
-def _is_declared(wanted: ExpectedArtifacts, one: ProducedFile | StoredFile) -> bool:
-    declared = wanted.artifacts.get(one.name)
-    return declared is not None and declared.format in (None, one.format)
+def _is_declared(declared: ExpectedArtifacts, file: ProducedFile | StoredFile) -> bool:
+    artifact = declared.artifacts.get(file.name)
+    return artifact is not None and artifact.format in (None, file.format)
 
 
-def uncalled_for(wanted: ExpectedArtifacts, file: str) -> Mismatch:
-    names = ", ".join(f"{one.name}.{one.format}" for one in wanted.checkpoint.output.artifacts)
-    return Mismatch(file, f"it is not declared; declared is {names or 'nothing'}")
+def undeclared(declared: ExpectedArtifacts, name: str) -> Mismatch:
+    names = ", ".join(f"{one.name}.{one.format}" for one in declared.checkpoint.output.artifacts)
+    return Mismatch(name, f"the artifact is not declared; declared artifacts: {names or 'none'}")
 
 
-def _absent(wanted: ExpectedArtifacts, made: ProducedFiles) -> Iterator[Mismatch]:
-    there = {one.name for one in made.artifacts} | set(made.refused)
-    for declared in wanted.artifacts.values():
-        if declared.required and declared.name not in there:
-            yield Mismatch(declared.file, "it is declared, but was not produced")
+def _missing(declared: ExpectedArtifacts, result: ProducedFiles) -> Iterator[Mismatch]:
+    names = {file.name for file in result.artifacts} | set(result.rejected)
+    for artifact in declared.artifacts.values():
+        if artifact.required and artifact.name not in names:
+            yield Mismatch(artifact.file, "the artifact is declared but was not produced")
 
 
-def _oversized(made: ProducedFiles, limits: RunnerLimits) -> Iterator[Mismatch]:
-    for one in made.artifacts:
-        if one.size > limits.max_file_bytes:
-            yield Mismatch(file_name(one), _too_much(one.size, limits.max_file_bytes))
+def _oversized(result: ProducedFiles, limits: RunnerLimits) -> Iterator[Mismatch]:
+    for file in result.artifacts:
+        if file.size > limits.max_file_bytes:
+            yield Mismatch(file_name(file), f"the file has {_over_limit(file.size, limits.max_file_bytes)}")
 
 
-def _payload(work: WorkOrder, wanted: ExpectedArtifacts, made: ProducedFiles, limits: RunnerLimits) -> list[Mismatch]:
-    """How much JSON joins the run's context."""
-    names = {declared.name for declared in wanted.json}
-    size = sum(one.size for one in made.artifacts if one.name in names)
-    if made.output is not None:
-        size += len(encode_json(made.output))
+def _payload(
+    work: WorkOrder, declared: ExpectedArtifacts, result: ProducedFiles, limits: RunnerLimits
+) -> list[Mismatch]:
+    """Check the size of the JSON that is added to the run's context."""
+    names = {artifact.name for artifact in declared.json}
+    size = sum(file.size for file in result.artifacts if file.name in names)
+    if result.output is not None:
+        size += len(encode_json(result.output))
     if size > limits.max_payload_bytes:
-        return [Mismatch("output", f"as JSON {_too_much(size, limits.max_payload_bytes)}")]
+        return [Mismatch("output", f"the JSON output has {_over_limit(size, limits.max_payload_bytes)}")]
     if size > limits.max_payload_bytes // 2:
-        message = f"The JSON output has {megabytes(size)}; more than {megabytes(limits.max_payload_bytes)} is refused."
+        message = f"The JSON output has {megabytes(size)}; the limit is {megabytes(limits.max_payload_bytes)}."
         work.log("warning", message, {"size_bytes": size, "limit_bytes": limits.max_payload_bytes})
     return []
 
@@ -123,45 +130,47 @@ def _payload(work: WorkOrder, wanted: ExpectedArtifacts, made: ProducedFiles, li
 def _content(
     work: WorkOrder,
     declared: DeclaredArtifact,
-    one: ProducedFile | StoredFile,
-    made: ProducedFiles,
+    file: ProducedFile | StoredFile,
+    result: ProducedFiles,
     values: dict[str, Value],
 ) -> list[Mismatch]:
     if declared.format == "json":
-        read = declared.schema is not None or work.checkpoint.output_schema is not None or work.checkpoint.decides
-        if one.name in made.written and not read:
+        needs_value = (
+            declared.schema is not None or work.checkpoint.output_schema is not None or work.checkpoint.decides
+        )
+        if file.name in result.encoded and not needs_value:
             return []
         try:
-            values[one.name] = decode_json(one.read(), max_bytes=max(one.size, 1))
+            values[file.name] = decode_json(file.read(), max_bytes=max(file.size, 1))
         except DocumentError as error:
-            return [Mismatch(file_name(one), f"expected JSON, but {error}")]
+            return [Mismatch(file_name(file), f"expected JSON, but {error}")]
         return []
     if declared.format in TEXTS:
         try:
-            one.read().decode()
+            file.read().decode()
         except UnicodeDecodeError as error:
-            return [Mismatch(file_name(one), f"expected text in UTF-8, which breaks off at byte {error.start:,}")]
+            return [Mismatch(file_name(file), f"expected UTF-8 text, but byte {error.start:,} is invalid")]
     return []
 
 
-def _by_schema(
-    declared: DeclaredArtifact, one: ProducedFile | StoredFile, values: Mapping[str, Value]
+def _schema_violations(
+    declared: DeclaredArtifact, file: ProducedFile | StoredFile, values: Mapping[str, Value]
 ) -> list[Mismatch]:
-    if declared.schema is None or one.name not in values:
+    if declared.schema is None or file.name not in values:
         return []
-    return check(declared.schema, values[one.name], file_name(one))
+    return check(declared.schema, values[file.name], file_name(file))
 
 
-def _ruling(value: Value) -> PassDecision | None:
+def _pass_decision(value: Value) -> PassDecision | None:
     decision = value.get("decision") if isinstance(value, dict) else None
     return PassDecision(decision) if isinstance(decision, str) and decision in PassDecision.__members__ else None
 
 
-def _no_ruling(value: Value) -> Mismatch:
-    came = preview(value.get("decision") if isinstance(value, dict) else value)
-    told = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE; here it is {came}"
-    return Mismatch("output#/decision", told)
+def _no_pass_decision(value: Value) -> Mismatch:
+    actual = preview(value.get("decision") if isinstance(value, dict) else value)
+    message = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE, but got {actual}"
+    return Mismatch("output#/decision", message)
 
 
-def _too_much(size: int, limit: int) -> str:
-    return f"it has {megabytes(size)}; at most {megabytes(limit)} are taken"
+def _over_limit(size: int, limit: int) -> str:
+    return f"{megabytes(size)}; the limit is {megabytes(limit)}"

@@ -1,4 +1,4 @@
-"""What an exception of a user's code says to people."""
+"""Describe an exception of a user's code as a failure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from cairn.core.execution import Failure
 
-LONGEST = 10_000  # characters of a message
-LONGEST_TRACE = 50_000
+MAX_MESSAGE = 10_000  # characters
+MAX_TRACE = 50_000  # characters
 _LIBRARIES = (
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     str(Path(__file__).parent.parent) + os.sep,
@@ -20,24 +20,24 @@ _LIBRARIES = (
 )
 
 
-def fault_of(error: BaseException, function: Callable[..., Any]) -> Failure:
-    """Its type, its message, and the lines of the user's own code that led to it."""
-    told = traceback.TracebackException.from_exception(error, compact=True)
-    for one in _chain(told):
+def failure_from(error: BaseException, function: Callable[..., Any]) -> Failure:
+    """The type and message of the exception, with a traceback of the user's own code."""
+    explained = traceback.TracebackException.from_exception(error, compact=True)
+    for one in _chain(explained):
         one.stack = traceback.StackSummary.from_list([line for line in one.stack if _is_own(line, function)])
-    trace = "".join(told.format())
-    message = str(told) or "no message"
-    return Failure(type(error).__qualname__, message[:LONGEST], trace[-LONGEST_TRACE:])
+    trace = "".join(explained.format())
+    message = str(explained) or "no message"
+    return Failure(type(error).__qualname__, message[:MAX_MESSAGE], trace[-MAX_TRACE:])
 
 
-def _chain(told: traceback.TracebackException) -> list[traceback.TracebackException]:
-    """The exception, those that caused it, and those inside a group."""
-    left, found = [told], list[traceback.TracebackException]()
-    while left:
-        one = left.pop()
+def _chain(explained: traceback.TracebackException) -> list[traceback.TracebackException]:
+    """The exception, its causes, and the exceptions of a group."""
+    pending, found = [explained], list[traceback.TracebackException]()
+    while pending:
+        one = pending.pop()
         found.append(one)
-        left += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
-        left += one.exceptions or []
+        pending += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
+        pending += one.exceptions or []
     return found
 
 

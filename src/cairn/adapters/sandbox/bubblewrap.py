@@ -94,7 +94,7 @@ class BubblewrapSandbox:
         child_setup = {
             "limits": limits(job.limits),
             "user": user,
-            "watches": False,
+            "is_supervised": False,
             "workspace": WORKSPACE,
             "scripts": SCRIPTS,
         }

@@ -44,7 +44,7 @@ class PlainSandbox:
         setup = {
             "limits": rlimits,
             "user": user,
-            "watches": True,
+            "is_supervised": True,
             "workspace": str(job.workspace),
             "scripts": str(job.scripts),
         }

@@ -1,4 +1,4 @@
-"""The line to a script's process, from this side: what comes is not trusted."""
+"""The server's end of the connection to a child process. Nothing that arrives is trusted."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, cast
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import Process
 
-HEAD = 256 * 1024  # bytes of a message's first line
-PIECE = 1024 * 1024
+MAX_HEAD = 256 * 1024  # bytes of a message's first line
+MAX_VALUE = 1024 * 1024  # bytes of a JSON body
 
 
 class ProtocolError(Exception):
-    """What has come is no message."""
+    """The process sent something that is not a valid message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ProtocolMessage:
     def text(self, name: str) -> str:
         value = self.head.get(name, "")
         if not isinstance(value, str):
-            raise ProtocolError(f"{name} is no text")
+            raise ProtocolError(f"{name} is not a string")
         return value
 
 
@@ -41,39 +41,39 @@ class ScriptConnection:
 
     @classmethod
     async def open(cls, process: Process) -> ScriptConnection:
-        return cls(*await asyncio.open_connection(sock=process.socket, limit=HEAD))
+        return cls(*await asyncio.open_connection(sock=process.socket, limit=MAX_HEAD))
 
     async def receive(self) -> ProtocolMessage | None:
-        """The next message; None when the line is closed."""
+        """The next message, or None once the connection is closed."""
         try:
             line = await self._reader.readline()
         except ConnectionError:
             return None
         except ValueError:
-            raise ProtocolError("a message has no end") from None
+            raise ProtocolError("the head of a message is too long") from None
         if not line.endswith(b"\n"):
             return None
         head = _decoded(line[:-1])
         size = cast("dict[str, Any]", head).get("size") if isinstance(head, dict) else None
         if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-            raise ProtocolError("a message has no size")
+            raise ProtocolError("a message has no valid size")
         return ProtocolMessage(cast("dict[str, Any]", head), size)
 
-    async def read_body(self, message: ProtocolMessage, most: int) -> bytes:
-        if message.size > most:
-            raise ProtocolError(f"a message of the kind {message.kind!r} has {message.size:,} bytes")
+    async def read_body(self, message: ProtocolMessage, max_bytes: int) -> bytes:
+        if message.size > max_bytes:
+            raise ProtocolError(f"a {message.kind!r} message has {message.size:,} bytes; the limit is {max_bytes:,}")
         try:
             return await self._reader.readexactly(message.size)
         except asyncio.IncompleteReadError:
-            raise ProtocolError("a message breaks off") from None
+            raise ProtocolError("a message is incomplete") from None
 
-    async def read_value(self, message: ProtocolMessage, most: int = PIECE) -> Any:
-        return _decoded(await self.read_body(message, most))
+    async def read_value(self, message: ProtocolMessage, max_bytes: int = MAX_VALUE) -> Any:
+        return _decoded(await self.read_body(message, max_bytes))
 
     async def skip_body(self, message: ProtocolMessage) -> None:
-        left = message.size
-        while left and (piece := await self._reader.read(min(left, PIECE))):
-            left -= len(piece)
+        remaining = message.size
+        while remaining and (chunk := await self._reader.read(min(remaining, MAX_VALUE))):
+            remaining -= len(chunk)
 
     async def send(self, head: Mapping[str, Any], body: bytes = b"") -> None:
         self._writer.write(encode_json({**head, "size": len(body)}) + b"\n")

@@ -1,4 +1,4 @@
-"""Processes that end with whoever started them, whatever happens meanwhile."""
+"""Start child processes that never outlive the code that started them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from cairn.ports import Process, ProcessSpec, Sandbox
 
 
 @contextlib.asynccontextmanager
-async def running_process(sandbox: Sandbox, job: ProcessSpec) -> AsyncGenerator[Process]:
-    """Whatever happens, afterwards nothing of it is left."""
-    starting = asyncio.ensure_future(sandbox.start(job))
+async def running_process(sandbox: Sandbox, spec: ProcessSpec) -> AsyncGenerator[Process]:
+    """On exit, the process and everything that it started is killed, even after a cancellation."""
+    starting = asyncio.ensure_future(sandbox.start(spec))
     try:
         process = await asyncio.shield(starting)
         yield process
     finally:
-        await await_shielded(_end(starting))
+        await await_shielded(_kill(starting))
 
 
-async def _end(starting: asyncio.Future[Process]) -> None:
+async def _kill(starting: asyncio.Future[Process]) -> None:
     with contextlib.suppress(OSError):
         process = await starting
         try:
@@ -31,32 +31,32 @@ async def _end(starting: asyncio.Future[Process]) -> None:
             process.close()
 
 
-async def read_output(file: FileIO, most: int) -> AsyncGenerator[bytes]:
-    """What a process writes into a pipe, piece by piece, until it is closed there.
+async def read_output(file: FileIO, max_chunk: int) -> AsyncGenerator[bytes]:
+    """Yield what a process writes to a pipe, until the process closes it. The caller still has to close `file`.
 
-    The file stays its owner's. No transport is made of it: uvloop closes a pipe's number a second time after it has
-    closed the pipe, and by then the number may be that of another thread's file.
+    An asyncio transport won't do: uvloop closes the file descriptor a second time after the pipe is closed, and by
+    then it may belong to a file of another thread.
     """
-    piece: bytes | None = None
-    while piece != b"":
-        await _readable(file.fileno())
-        piece = file.read(most)
-        if piece:
-            yield piece
+    chunk: bytes | None = None
+    while chunk != b"":
+        await _wait_readable(file.fileno())
+        chunk = file.read(max_chunk)
+        if chunk:
+            yield chunk
 
 
-async def _readable(fd: int) -> None:
+async def _wait_readable(fd: int) -> None:
     loop = asyncio.get_running_loop()
-    comes: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(fd, lambda: comes.done() or comes.set_result(None))
+    readable: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(fd, lambda: readable.done() or readable.set_result(None))
     try:
-        await comes
+        await readable
     finally:
         loop.remove_reader(fd)
 
 
 async def await_shielded(work: Awaitable[Any]) -> None:
-    """Not even a second cancellation leaves a process behind."""
+    """Wait until the work is done, however often the caller is cancelled, and then raise the cancellation."""
     task = asyncio.ensure_future(work)
     is_cancelled = False
     while not task.done():

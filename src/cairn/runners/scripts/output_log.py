@@ -1,4 +1,4 @@
-"""What a script prints and logs, line by line into its execution's log: bounded in size, number and rate."""
+"""Write the output of a script to the log of its execution, with limits on size, lines and rate."""
 
 from __future__ import annotations
 
@@ -12,78 +12,80 @@ from cairn.runners.limits import megabytes
 from cairn.runners.processes.lifecycle import read_output
 from cairn.runners.scripts.policy import ScriptPolicy
 
-LONGEST = 8 * 1024  # bytes of one line; a longer one comes in pieces
-WINDOW = 0.1  # seconds
-IN_WINDOW = 500  # lines: more than that wait for the next window
-PIECE = 1024 * 1024
-THROTTLE = 0.001  # seconds between pieces that nobody keeps
+MAX_LINE = 8 * 1024  # bytes; longer lines are split
+WINDOW_SECONDS = 0.1
+MAX_LINES_PER_WINDOW = 500  # further lines wait for the next window
+CHUNK_BYTES = 1024 * 1024
+DISCARD_DELAY = 0.001  # seconds between chunks that are discarded
 STREAMS = (("stdout", "info"), ("stderr", "warning"))
 
 
 class OutputLog:
-    """One dispatch's part of the log."""
+    """The output of one dispatch."""
 
-    def __init__(self, work: WorkOrder, rules: ScriptPolicy) -> None:
+    def __init__(self, work: WorkOrder, policy: ScriptPolicy) -> None:
         self._work = work
-        self._bytes_left = rules.output_bytes
-        self._lines_left = rules.output_lines
-        self._rules = rules
-        self._since = 0.0
-        self._in_window = 0
+        self._bytes_left = policy.output_bytes
+        self._lines_left = policy.output_lines
+        self._policy = policy
+        self._window_start = 0.0
+        self._lines_in_window = 0
         self.is_full = False
 
-    def say(self, level: str, message: str, details: Mapping[str, Any] | None) -> None:
+    def add(self, level: str, message: str, details: Mapping[str, Any] | None) -> None:
         if self.is_full:
             return
-        self._in_window += 1
+        self._lines_in_window += 1
         self._lines_left -= 1
         self._bytes_left -= len(message)
         if self._lines_left < 0 or self._bytes_left < 0:
             self.is_full = True
-            most = f"{megabytes(self._rules.output_bytes)} or {self._rules.output_lines:,} lines"
+            limit = f"{megabytes(self._policy.output_bytes)} or {self._policy.output_lines:,} lines"
             self._work.log(
-                "warning", f"Output cut here: more than {most}. The script goes on; the rest is dropped.", None
+                "warning",
+                f"The output exceeds {limit}. The script continues, but further output is not logged.",
+                None,
             )
         else:
             self._work.log(level, message, details)
 
-    async def breathe(self) -> None:
-        """Whoever says more than can be written down waits."""
+    async def throttle(self) -> None:
+        """Slow down a script that writes more than can be logged."""
         if self.is_full:
-            await asyncio.sleep(THROTTLE)
-        elif self._in_window >= IN_WINDOW:
+            await asyncio.sleep(DISCARD_DELAY)
+        elif self._lines_in_window >= MAX_LINES_PER_WINDOW:
             now = asyncio.get_running_loop().time()
-            await asyncio.sleep(max(0.0, self._since + WINDOW - now))
-            self._since, self._in_window = asyncio.get_running_loop().time(), 0
+            await asyncio.sleep(max(0.0, self._window_start + WINDOW_SECONDS - now))
+            self._window_start, self._lines_in_window = asyncio.get_running_loop().time(), 0
 
 
-async def follow(file: FileIO, stream: str, level: str, book: OutputLog) -> None:
-    """Until it is closed."""
+async def log_output(file: FileIO, stream: str, level: str, log: OutputLog) -> None:
+    """Log what a process writes to a pipe, until the pipe is closed."""
     rest = b""
     try:
-        async for piece in read_output(file, PIECE):
-            rest = _say_lines(rest + piece, stream, level, book)
-            await book.breathe()
+        async for chunk in read_output(file, CHUNK_BYTES):
+            rest = _add_lines(rest + chunk, stream, level, log)
+            await log.throttle()
     finally:
         if rest:
-            _say(rest, stream, level, book)
+            _add(rest, stream, level, log)
 
 
-def _say_lines(data: bytes, stream: str, level: str, book: OutputLog) -> bytes:
-    """Say all that is whole; the answer is what is not."""
-    if book.is_full:
+def _add_lines(data: bytes, stream: str, level: str, log: OutputLog) -> bytes:
+    """Log all complete lines and return the incomplete rest."""
+    if log.is_full:
         return b""
     *lines, rest = data.split(b"\n")
     for line in lines:
-        for start in range(0, max(len(line), 1), LONGEST):
-            _say(line[start : start + LONGEST], stream, level, book)
-        if book.is_full:
+        for start in range(0, max(len(line), 1), MAX_LINE):
+            _add(line[start : start + MAX_LINE], stream, level, log)
+        if log.is_full:
             return b""
-    while len(rest) >= LONGEST and not book.is_full:
-        _say(rest[:LONGEST], stream, level, book)
-        rest = rest[LONGEST:]
+    while len(rest) >= MAX_LINE and not log.is_full:
+        _add(rest[:MAX_LINE], stream, level, log)
+        rest = rest[MAX_LINE:]
     return rest
 
 
-def _say(line: bytes, stream: str, level: str, book: OutputLog) -> None:
-    book.say(level, line.decode(errors="replace").rstrip("\r"), {"stream": stream})
+def _add(line: bytes, stream: str, level: str, log: OutputLog) -> None:
+    log.add(level, line.decode(errors="replace").rstrip("\r"), {"stream": stream})

@@ -1,4 +1,4 @@
-"""What scripts may do here: the settings' word, and what a checkpoint asks for within it."""
+"""What the settings allow scripts to do, and the limits of each checkpoint's script."""
 
 from __future__ import annotations
 
@@ -13,37 +13,35 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ScriptPolicy:
-    """As an admin has set them."""
-
-    level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # weaker is refused
+    level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # the weakest sandbox in which scripts may run
     network: bool = False
-    pythons: tuple[str, ...] = ()  # besides Cairn's own
-    bounds: ProcessLimits = field(default_factory=ProcessLimits)
-    output_bytes: int = MEGABYTE  # that are kept of what one dispatch prints
+    interpreters: tuple[str, ...] = ()  # in addition to the one that runs Cairn
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+    output_bytes: int = MEGABYTE  # logged output of one dispatch
     output_lines: int = 10_000
 
-    def objections(self, config: ScriptConfig) -> list[str]:
-        """Why a checkpoint's script cannot be run by these rules."""
+    def violations(self, config: ScriptConfig) -> list[str]:
+        """Why the settings don't allow a checkpoint's script."""
         found: list[str] = []
         if config.network and not self.network:
-            found.append("It asks for the network, which the setting script_network does not allow.")
-        if config.python is not None and config.python not in self.pythons:
-            known = ", ".join(self.pythons) or "none"
-            found.append(f"The interpreter {config.python} is not among script_interpreters of the settings: {known}.")
-        for name, wanted in config.limits.model_dump(exclude_none=True).items():
-            most = getattr(self.bounds, name)
-            if wanted > most:
-                found.append(f"It asks for {name} {wanted}; the settings allow {most}.")
+            found.append("The script needs network access, which the setting script_network does not allow.")
+        if config.python is not None and config.python not in self.interpreters:
+            known = ", ".join(self.interpreters) or "none"
+            found.append(f"The interpreter {config.python} is not listed in the setting script_interpreters: {known}.")
+        for name, requested in config.limits.model_dump(exclude_none=True).items():
+            allowed = getattr(self.limits, name)
+            if requested > allowed:
+                found.append(f"The script requests {name} {requested}; the settings allow {allowed}.")
         return found
 
-    def bounds_for(self, config: ScriptConfig) -> ProcessLimits:
-        return replace(self.bounds, **config.limits.model_dump(exclude_none=True), network=config.network)
+    def limits_for(self, config: ScriptConfig) -> ProcessLimits:
+        return replace(self.limits, **config.limits.model_dump(exclude_none=True), network=config.network)
 
-    def too_weak(self, reached: SandboxStatus) -> Failure | None:
-        if not reached.level.is_weaker(self.level):
+    def check_sandbox(self, status: SandboxStatus) -> Failure | None:
+        if not status.level.is_weaker(self.level):
             return None
         return Failure(
             "sandbox_too_weak",
-            f"Scripts are to run at the level {self.level.value}, and this machine reaches {reached.level.value} only:"
-            f" {reached.reason} Make it work, or let an admin set script_sandbox to {reached.level.value}.",
+            f"Scripts require the sandbox level {self.level.value}, but only {status.level.value} is available:"
+            f" {status.reason} Fix this, or ask an admin to set script_sandbox to {status.level.value}.",
         )

@@ -1,4 +1,4 @@
-"""Scripts: Python functions that run in processes of their own."""
+"""Run scripts: Python functions in their own sandboxed processes."""
 
 from __future__ import annotations
 
@@ -32,55 +32,55 @@ from cairn.ports import (
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import import_agents
 from cairn.runners.limits import RunnerLimits
-from cairn.runners.processes.child import main as calling  # imported here, it is compiled for every process that starts
+from cairn.runners.processes.child import main  # importing it compiles it once for all child processes
 from cairn.runners.processes.connection import ProtocolError, ScriptConnection
 from cairn.runners.processes.lifecycle import await_shielded, running_process
-from cairn.runners.scripts.output_log import STREAMS, OutputLog, follow
+from cairn.runners.scripts.output_log import STREAMS, OutputLog, log_output
 from cairn.runners.scripts.policy import ScriptPolicy
-from cairn.runners.scripts.script_folder import find_script, furnish
+from cairn.runners.scripts.script_folder import find_script, write_scripts
 from cairn.runners.scripts.session import ScriptSession
 
-CHILD = Path(calling.__file__).with_name("start.py")
-QUESTION = "question"  # the kind of a call by which people are asked for parameters
-SIMULATED = "simulated:"  # begins the name of a model that understands nobody: people fill in the plain form
-ENDING = 2.0  # seconds that a process has to end by itself when all is said
-DRAINING = 2.0  # seconds for what it has printed last
+CHILD = Path(main.__file__).with_name("start.py")
+QUESTION = "question"  # the kind of a call that asks people for parameters
+SIMULATED = "simulated:"  # prefix of simulated models; they can't ask questions, so people get a plain form
+EXIT_SECONDS = 2.0  # for a process to exit after its final message
+DRAIN_SECONDS = 2.0  # to read the last output of a process
 
 
 class ScriptRunner:
-    """Starts a process for each dispatch. Cancelled, it ends the process with all that it has started."""
+    """Starts a process for each dispatch. Cancellation kills it and everything that it started."""
 
     def __init__(
         self,
         sandbox: Sandbox,
-        rules: ScriptPolicy | None = None,
+        policy: ScriptPolicy | None = None,
         limits: RunnerLimits | None = None,
         resources: AgentResources | None = None,
     ) -> None:
-        """`resources`: where there are models to ask people for parameters."""
+        """`resources`: lets a model ask people for the parameters of a script."""
         self._sandbox = sandbox
-        self._rules = rules or ScriptPolicy()
+        self._policy = policy or ScriptPolicy()
         self._limits = limits or RunnerLimits()
         self._resources = resources
 
     async def run(self, work: WorkOrder) -> Outcome:
         config = work.checkpoint.execution.script_config
         if config is None:
-            return Errored(Failure("script_not_found", "The checkpoint names no script."))
+            return Errored(Failure("script_not_found", "The checkpoint does not name a script."))
         answers = await self._answers(config, work) if config.requires_user_input else {}
         if isinstance(answers, NeedsInput):
             return answers
-        asked = [call for call in work.calls if call.kind == QUESTION]
-        own = (call for call in work.calls if call.kind != QUESTION)
-        work = replace(work, calls=tuple(replace(call, number=number) for number, call in enumerate(own, 1)))
-        return _numbered(await self._run_script(config, work, answers), len(asked))
+        questions = [call for call in work.calls if call.kind == QUESTION]
+        script_calls = (call for call in work.calls if call.kind != QUESTION)
+        work = replace(work, calls=tuple(replace(call, number=number) for number, call in enumerate(script_calls, 1)))
+        return _renumbered(await self._run_script(config, work, answers), len(questions))
 
     async def _answers(self, config: ScriptConfig, work: WorkOrder) -> dict[str, Any] | NeedsInput:
-        """What people have entered, or what they are asked: by a model, or by a plain form."""
-        has_rounds = any(call.kind == QUESTION for call in work.calls)
-        if isinstance(work.answer, dict) and not has_rounds:
+        """The parameters that people entered, or the question to ask them: by a model or with a plain form."""
+        has_questions = any(call.kind == QUESTION for call in work.calls)
+        if isinstance(work.answer, dict) and not has_questions:
             return cast("dict[str, Any]", work.answer)
-        if self._resources is None or (self._resources.models.default.startswith(SIMULATED) and not has_rounds):
+        if self._resources is None or (self._resources.models.default.startswith(SIMULATED) and not has_questions):
             return NeedsInput(WaitingOn.SCRIPT_INPUT, form_question(config))
         await import_agents()
         from cairn.runners.agents.parameter_questions import parameters_or_question
@@ -88,33 +88,34 @@ class ScriptRunner:
         return await parameters_or_question(config, work, self._resources)
 
     async def _run_script(self, config: ScriptConfig, work: WorkOrder, answers: Mapping[str, Any]) -> Outcome:
-        reached = await asyncio.to_thread(self._sandbox.probe)
+        status = await asyncio.to_thread(self._sandbox.probe)
         script = find_script(config, work)
-        fault = script if isinstance(script, Failure) else self._objection(config, reached)
-        if fault is not None:
-            return Errored(fault)
-        talk = ScriptSession(work, book := OutputLog(work, self._rules), self._limits)
-        await talk.prepare()
-        begin = self._begin(config, work, str(script), answers)
-        job = ProcessSpec(
+        failure = script if isinstance(script, Failure) else self._policy_violation(config, status)
+        if failure is not None:
+            return Errored(failure)
+        output_log = OutputLog(work, self._policy)
+        session = ScriptSession(work, output_log, self._limits)
+        await session.prepare()
+        order = self._order(config, work, str(script), answers)
+        spec = ProcessSpec(
             name=work.execution_id,
             python=config.python or sys.executable,
             child=CHILD,
             workspace=work.workspace,
-            scripts=await asyncio.to_thread(furnish, config, work),
-            limits=self._rules.bounds_for(config),
+            scripts=await asyncio.to_thread(write_scripts, config, work),
+            limits=self._policy.limits_for(config),
         )
-        _announce(work, reached, job)
-        async with running_process(self._sandbox, job) as process:
-            return await _converse(process, talk, begin, book)
+        _log_sandbox(work, status, spec)
+        async with running_process(self._sandbox, spec) as process:
+            return await _run_session(process, session, order, output_log)
 
-    def _objection(self, config: ScriptConfig, reached: SandboxStatus) -> Failure | None:
-        if (weak := self._rules.too_weak(reached)) is not None:
-            return weak
-        told = self._rules.objections(config)
-        return Failure("not_allowed", " ".join(told)) if told else None
+    def _policy_violation(self, config: ScriptConfig, status: SandboxStatus) -> Failure | None:
+        if (failure := self._policy.check_sandbox(status)) is not None:
+            return failure
+        violations = self._policy.violations(config)
+        return Failure("not_allowed", " ".join(violations)) if violations else None
 
-    def _begin(self, config: ScriptConfig, work: WorkOrder, script: str, answers: Mapping[str, Any]) -> bytes:
+    def _order(self, config: ScriptConfig, work: WorkOrder, script: str, answers: Mapping[str, Any]) -> bytes:
         return encode_json(
             {
                 "script": script,
@@ -125,71 +126,72 @@ class ScriptRunner:
                 "revision": work.revision,
                 "max_file_bytes": self._limits.max_file_bytes,
                 "calls": [
-                    {"kind": call.kind, "arguments": dict(call.arguments), "answer": _plain(call.result)}
+                    {"kind": call.kind, "arguments": dict(call.arguments), "result": _as_dict(call.result)}
                     for call in work.calls
                 ],
             }
         )
 
 
-def _numbered(outcome: Outcome, before: int) -> Outcome:
-    """Calls of the script come after those by which its parameters were asked for."""
-    if before and isinstance(outcome, NeedsRework | ProposesAction) and outcome.call is not None:
-        return replace(outcome, call=replace(outcome.call, number=outcome.call.number + before))
+def _renumbered(outcome: Outcome, question_count: int) -> Outcome:
+    """Number the script's calls after the questions for its parameters."""
+    if question_count and isinstance(outcome, NeedsRework | ProposesAction) and outcome.call is not None:
+        return replace(outcome, call=replace(outcome.call, number=outcome.call.number + question_count))
     return outcome
 
 
-async def _converse(process: Process, talk: ScriptSession, begin: bytes, book: OutputLog) -> Outcome:
-    line = await ScriptConnection.open(process)
-    printed = [
-        asyncio.ensure_future(follow(file, stream, level, book))
+async def _run_session(process: Process, session: ScriptSession, order: bytes, output_log: OutputLog) -> Outcome:
+    connection = await ScriptConnection.open(process)
+    readers = [
+        asyncio.ensure_future(log_output(file, stream, level, output_log))
         for file, (stream, level) in zip(process.output, STREAMS, strict=True)
     ]
     outcome: Outcome | None = None
     try:
         with contextlib.suppress(ConnectionError):
-            await line.send({}, begin)
+            await connection.send({}, order)
         try:
-            outcome = await talk.carry_on(line)
+            outcome = await session.run(connection)
         except ProtocolError as error:
-            return Errored(Failure("protocol_error", f"The script's process sent what nobody understands: {error}."))
+            return Errored(Failure("protocol_error", f"The script's process sent an invalid message: {error}."))
         except ConnectionError:
             outcome = None
         if outcome is None:
-            return Errored(_ended(await process.wait()))
+            return Errored(_unexpected_exit(await process.wait()))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), ENDING)
+            await asyncio.wait_for(process.wait(), EXIT_SECONDS)
         return outcome
     finally:
-        line.close()
-        await await_shielded(_drain(process, printed))
+        connection.close()
+        await await_shielded(_drain(process, readers))
 
 
-async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> None:
-    """What it has printed last is still said; who holds the pipes open after that is killed first."""
+async def _drain(process: Process, readers: Sequence[asyncio.Future[None]]) -> None:
+    """Log the last output. The process is killed first, because its children may keep the pipes open."""
     await process.kill()
-    await asyncio.wait(printed, timeout=DRAINING)
-    for one in printed:
-        one.cancel()
-    await asyncio.gather(*printed, return_exceptions=True)
+    await asyncio.wait(readers, timeout=DRAIN_SECONDS)
+    for reader in readers:
+        reader.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
 
 
-def _announce(work: WorkOrder, reached: SandboxStatus, job: ProcessSpec) -> None:
-    network = "with the network" if job.limits.network or reached.level is SandboxLevel.PROCESS else "without network"
-    work.log("info", f"Sandbox: {reached.level.value}, {network}.", {"sandbox": reached.level.value})
+def _log_sandbox(work: WorkOrder, status: SandboxStatus, spec: ProcessSpec) -> None:
+    has_network = spec.limits.network or status.level is SandboxLevel.PROCESS
+    network = "with network access" if has_network else "without network access"
+    work.log("info", f"Sandbox: {status.level.value}, {network}.", {"sandbox": status.level.value})
     if work.on_sandboxed is not None:
-        work.on_sandboxed(reached)
+        work.on_sandboxed(status)
 
 
-def _ended(status: int) -> Failure:
-    """It has said nothing at its end."""
+def _unexpected_exit(status: int) -> Failure:
+    """The process exited without a final message."""
     number = -status if status < 0 else status - 128
     if number in {one.value for one in signal.Signals}:
         name = signal.Signals(number).name
-        more = " Perhaps it needed more memory than there is." if number == signal.SIGKILL else ""
-        return Failure("process_killed", f"The script's process was ended by {name} before it returned.{more}")
-    return Failure("process_exited", f"The script's process ended with status {status} before it returned.")
+        more = " It may have run out of memory." if number == signal.SIGKILL else ""
+        return Failure("process_killed", f"The script's process was killed by {name} before it returned.{more}")
+    return Failure("process_exited", f"The script's process exited with status {status} before it returned.")
 
 
-def _plain(answer: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if answer is None else dict(answer)
+def _as_dict(result: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if result is None else dict(result)

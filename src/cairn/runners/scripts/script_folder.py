@@ -1,4 +1,4 @@
-"""The folder that a script is read from: the files of its own definition, written anew for each dispatch."""
+"""The folder with the scripts of the definition, rewritten for each dispatch."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ INLINE = "script_source.py"
 
 
 def find_script(config: ScriptConfig, work: WorkOrder) -> str | Failure:
-    """The path of the file that is run."""
+    """The path of the script's file, relative to the folder."""
     if config.script_source is not None:
         return INLINE
     path = normalize_path(config.script_path or "")
     if path in work.scripts:
         return path
-    known = ", ".join(sorted(work.scripts)[:10]) or "none at all"
-    return Failure("script_not_found", f"The pipeline has no script {path!r}. Its scripts: {known}.")
+    known = ", ".join(sorted(work.scripts)[:10]) or "none"
+    return Failure("script_not_found", f"The pipeline has no script {path!r}. Its scripts are: {known}.")
 
 
-def furnish(config: ScriptConfig, work: WorkOrder) -> Path:
-    """Write the files beside the workspace. Nothing in there is followed or kept from before."""
+def write_scripts(config: ScriptConfig, work: WorkOrder) -> Path:
+    """Write the files next to the workspace. An existing folder is deleted, and links are not followed."""
     folder = work.workspace.parent / FOLDER
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
@@ -42,11 +42,10 @@ def furnish(config: ScriptConfig, work: WorkOrder) -> Path:
 
 
 def _write(folder: Path, path: str, content: bytes) -> None:
-    place = folder
     *steps, name = path.split("/")
     for step in steps:
-        place /= step
-        place.mkdir(mode=0o755, exist_ok=True)
-        place.chmod(0o755)
-    (place / name).write_bytes(content)
-    (place / name).chmod(0o644)
+        folder /= step
+        folder.mkdir(mode=0o755, exist_ok=True)
+        folder.chmod(0o755)
+    (folder / name).write_bytes(content)
+    (folder / name).chmod(0o644)

@@ -1,4 +1,4 @@
-"""The conversation with a script's process, from its beginning to what came of it."""
+"""The messages between the server and one process of a script, until the script's outcome."""
 
 from __future__ import annotations
 
@@ -8,139 +8,137 @@ from typing import Any, cast
 
 from cairn.core.execution import Failure
 from cairn.ports import Errored, NeedsRework, Outcome, RecordedCall, WorkOrder
-from cairn.runners.action_proposals import call_of, proposal
+from cairn.runners.action_proposals import proposal
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.processes.connection import ProtocolError, ProtocolMessage, ScriptConnection
+from cairn.runners.recorded_calls import call_text
 from cairn.runners.replay_inputs import ReplayInputs, checksum_of
 from cairn.runners.result_checks import check_result
 from cairn.runners.scripts.output_log import OutputLog
 from cairn.runners.staging import Staging
 
-AT_ONCE = 256 * 1024  # more than this is looked at beside the event loop
-SHOWN = 200  # characters of an argument in a message
+MAX_ON_LOOP = 256 * 1024  # larger results are checked in a thread
 
 
 class ScriptSession:
-    def __init__(self, work: WorkOrder, book: OutputLog, limits: RunnerLimits) -> None:
+    def __init__(self, work: WorkOrder, output_log: OutputLog, limits: RunnerLimits) -> None:
         self._work = work
-        self._book = book
+        self._output_log = output_log
         self._limits = limits
-        self._views = ReplayInputs(work)
+        self._inputs = ReplayInputs(work)
         self._staging = Staging(expected(work.checkpoint))
 
     async def prepare(self) -> None:
-        """Bring together what it reads: what is missing is told before a process is started."""
-        await asyncio.to_thread(self._views.at, 0)
+        """Read the inputs now, so that an error is raised before the process starts."""
+        await asyncio.to_thread(self._inputs.at_call, 0)
 
-    async def carry_on(self, line: ScriptConnection) -> Outcome | None:
-        """What came of it; None if the process ended without a word."""
-        while (message := await line.receive()) is not None:
-            outcome = await self._take(line, message)
+    async def run(self, connection: ScriptConnection) -> Outcome | None:
+        """None if the process ended without a final message."""
+        while (message := await connection.receive()) is not None:
+            outcome = await self._handle(connection, message)
             if outcome is not None:
                 return outcome
-            await self._book.breathe()
+            await self._output_log.throttle()
         return None
 
-    async def _take(self, line: ScriptConnection, message: ProtocolMessage) -> Outcome | None:
+    async def _handle(self, connection: ScriptConnection, message: ProtocolMessage) -> Outcome | None:
         match message.kind:
             case "log":
-                text, details = _pair(await line.read_value(message))
-                self._book.say(message.text("level"), str(text), _object(details) or None)
+                text, details = _pair(await connection.read_value(message))
+                self._output_log.add(message.text("level"), str(text), _object(details) or None)
             case "progress":
                 fraction, text = message.head.get("fraction"), message.head.get("text")
                 is_number = isinstance(fraction, int | float)
                 self._work.progress(fraction if is_number else None, text if isinstance(text, str) else None)
-            case "see":
-                content = await asyncio.to_thread(self._views.at, _number(message))
-                await line.send({}, content)
+            case "inputs":
+                content = await asyncio.to_thread(self._inputs.at_call, _number(message))
+                await connection.send({}, content)
             case "read":
-                content = await asyncio.to_thread(self._views.read, message.head.get("checksum"))
-                await line.send({} if content is not None else {"error": "There is no such file."}, content or b"")
+                content = await asyncio.to_thread(self._inputs.read, message.head.get("checksum"))
+                await connection.send(
+                    {} if content is not None else {"error": "The file does not exist."}, content or b""
+                )
             case "stage":
-                await self._stage(line, message)
-            case "refuse":
+                await self._stage(connection, message)
+            case "reject":
                 self._staging.reject(message.text("name"), message.text("message"), message.text("path") or None)
             case _:
-                return await self._end(line, message)
+                return await self._finish(connection, message)
         return None
 
-    async def _stage(self, line: ScriptConnection, message: ProtocolMessage) -> None:
-        name, most = message.text("name"), self._limits.max_file_bytes
-        if message.size > most:
-            await line.skip_body(message)
-            self._staging.reject(name, f"it has {megabytes(message.size)}; at most {megabytes(most)} are taken")
+    async def _stage(self, connection: ScriptConnection, message: ProtocolMessage) -> None:
+        name, max_bytes = message.text("name"), self._limits.max_file_bytes
+        if message.size > max_bytes:
+            await connection.skip_body(message)
+            self._staging.reject(name, f"the file has {megabytes(message.size)}; the limit is {megabytes(max_bytes)}")
             return
-        content = await line.read_body(message, most)
+        content = await connection.read_body(message, max_bytes)
         if "type" in message.head:
             self._staging.stage_json(name, content, message.text("type"))
         else:
             self._staging.stage(name, content)
 
-    # ---- the last message ------------------------------------------------------------------------------
-    async def _end(self, line: ScriptConnection, message: ProtocolMessage) -> Outcome:
+    # The final message
+    async def _finish(self, connection: ScriptConnection, message: ProtocolMessage) -> Outcome:
         match message.kind:
             case "returned":
-                returned = await line.read_body(message, self._limits.max_file_bytes)
-                return await self._judge(returned)
-            case "unwritable":
-                return await self._judge(Mismatch(message.text("path"), str(await line.read_value(message))))
+                returned = await connection.read_body(message, self._limits.max_file_bytes)
+                return await self._check_result(returned)
+            case "not_serializable":
+                return await self._check_result(
+                    Mismatch(message.text("path"), str(await connection.read_value(message)))
+                )
             case "raised":
-                text, trace = _pair(await line.read_value(message))
+                text, trace = _pair(await connection.read_value(message))
                 return Errored(Failure(message.text("type") or "Exception", str(text), str(trace)))
-            case "waits":
-                return await self._wait(message, await line.read_value(message))
-            case "differs":
-                before, now = _pair(await line.read_value(message))
-                return Errored(differs(_number(message), before, now))
+            case "pending":
+                return await self._pending_call(message, await connection.read_value(message))
+            case "mismatch":
+                before, now = _pair(await connection.read_value(message))
+                return Errored(calls_differ(_number(message), before, now))
             case _:
-                raise ProtocolError(f"there are no messages of the kind {message.kind!r}")
+                raise ProtocolError(f"{message.kind!r} is not a kind of message")
 
-    async def _judge(self, returned: bytes | Mismatch) -> Outcome:
-        made = self._staging.finish_json(returned, self._work)
-        if sum(one.size for one in made.artifacts) <= AT_ONCE:
-            return check_result(self._work, made, self._limits)
-        said: list[tuple[str, str, Any]] = []
+    async def _check_result(self, returned: bytes | Mismatch) -> Outcome:
+        files = self._staging.finish_json(returned, self._work)
+        if sum(file.size for file in files.artifacts) <= MAX_ON_LOOP:
+            return check_result(self._work, files, self._limits)
+        lines: list[tuple[str, str, Any]] = []
 
-        def note(level: str, message: str, details: Any) -> None:
-            said.append((level, message, details))
+        def collect(level: str, message: str, details: Any) -> None:
+            lines.append((level, message, details))
 
-        outcome = await asyncio.to_thread(check_result, replace(self._work, log=note), made, self._limits)
-        for line in said:  # the log is the event loop's
+        outcome = await asyncio.to_thread(check_result, replace(self._work, log=collect), files, self._limits)
+        for line in lines:  # only the event loop may write to the log
             self._work.log(*line)
         return outcome
 
-    async def _wait(self, message: ProtocolMessage, arguments: Any) -> Outcome:
-        kind = message.text("call")
+    async def _pending_call(self, message: ProtocolMessage, body: Any) -> Outcome:
+        kind, arguments = message.text("call"), _object(body)
         if kind not in ("rework", "action"):
-            raise ProtocolError("nobody waits for that")
-        said = _object(arguments)
+            raise ProtocolError(f"{kind!r} is not a kind of call")
+        inputs = await asyncio.to_thread(self._inputs.current)
+        call = RecordedCall(_number(message), kind, arguments, None, checksum_of(inputs))
+        artifacts = tuple(self._staging.files().artifacts)
         if kind == "action":
-            seen = await asyncio.to_thread(self._views.now)
-            call = RecordedCall(_number(message), kind, said, None, checksum_of(seen))
-            return proposal(said, tuple(self._staging.files().artifacts), call, seen)
-        key, prompt, reason = (str(said.get(name, "")) for name in ("checkpoint", "prompt", "reason"))
-        seen = await asyncio.to_thread(self._views.now)
-        call = RecordedCall(_number(message), "rework", said, None, checksum_of(seen))
-        return NeedsRework(key, prompt, reason, tuple(self._staging.files().artifacts), call, seen)
+            return proposal(arguments, artifacts, call, inputs)
+        key, prompt, reason = (str(arguments.get(name, "")) for name in ("checkpoint", "prompt", "reason"))
+        return NeedsRework(key, prompt, reason, artifacts, call, inputs)
 
 
-def differs(number: int, before: Any, now: Any) -> Failure:
-    """The script does not repeat itself: which call, what it was, what it is."""
-    is_now = f"it is {_call(now)}" if now is not None else "the script ended without it"
+def calls_differ(number: int, before: Any, now: Any) -> Failure:
+    current = f"it is {_call_text(now)}" if now is not None else "the script returned without it"
     return Failure(
         "nondeterministic_calls",
-        f"The script was called again to go on, and has to make the same calls again. Its call {number} was"
-        f" {_call(before)}; now {is_now}. Let nothing that it asks for depend on time, chance or what it left in the"
-        " workspace.",
+        f"When a script is called again to continue, it must repeat its earlier calls. Call {number} was"
+        f" {_call_text(before)}; now {current}. Calls must not depend on time, chance or files in the workspace.",
     )
 
 
-def _call(told: Any) -> str:
-    kind, arguments = str(_object(told).get("kind")), _object(_object(told).get("arguments"))
-    shown = ", ".join(f"{name}={str(value)[:SHOWN]!r}" for name, value in arguments.items())
-    return f"{call_of(kind)}({shown})"
+def _call_text(call: Any) -> str:
+    return call_text(str(_object(call).get("kind")), _object(_object(call).get("arguments")))
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -150,12 +148,12 @@ def _object(value: Any) -> dict[str, Any]:
 def _pair(value: Any) -> tuple[Any, Any]:
     pair = cast("list[Any]", value)
     if not isinstance(value, list) or len(pair) != 2:
-        raise ProtocolError("a message is not whole")
+        raise ProtocolError("a message has an invalid body")
     return pair[0], pair[1]
 
 
 def _number(message: ProtocolMessage) -> int:
     number = message.head.get("number")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 1_000_000:
-        raise ProtocolError("a message has no number")
+        raise ProtocolError("a message has no valid number")
     return number

@@ -127,7 +127,7 @@ def script_warnings(
         if config is None or checkpoint.execution.mode is not ExecutionMode.SCRIPT:
             continue
         pointer = f"/checkpoints/{position}/execution/script_config"
-        for message in policy.objections(config):
+        for message in policy.violations(config):
             yield warning(pointer, message)
         source = config.script_source or texts.get(checkpoint.script_file or "")
         if source is not None and config.python is None and (message := source_error(source, config.entry_function)):

@@ -34,7 +34,7 @@ CHUNK_BYTES = 65_536
 class ToolNotAvailable(CannotStart):
     """This server can't provide a tool that the checkpoint lists."""
 
-    reason = "tool_not_available"
+    failure_type = "tool_not_available"
 
 
 def code_tool(

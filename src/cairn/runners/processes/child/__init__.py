@@ -1,5 +1,5 @@
-"""The other side of a script: in a process of its own, with nothing but the standard library.
+"""The code that runs inside the process of a script, using the standard library only.
 
-It confines itself, is told what to call, calls it, and tells what came of it. Nothing here imports Cairn: the folder
-is run by the path of `start.py`, on whatever interpreter (3.10 or newer) the checkpoint names.
+It confines itself, receives the call, makes it, and sends back the result. It can't import Cairn: the server starts
+`start.py` by its path, on whatever interpreter (3.10 or newer) the checkpoint names.
 """

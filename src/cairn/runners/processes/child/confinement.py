@@ -1,4 +1,4 @@
-"""Shut in before anything of the user's is run; what is set here cannot be taken back."""
+"""Confine this process before it runs any code of the user. The process can't undo this."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-MANY_TIMES = 10_000
-COUNTING = 0.05  # seconds between two counts
+MAX_KILL_ROUNDS = 10_000
+COUNT_INTERVAL = 0.05  # seconds
 
 
 def confine(setup: dict[str, Any]) -> None:
-    """Limits first, then the user that it becomes."""
+    """Set resource limits, switch to the unprivileged user, fork a supervisor if asked, and enter the workspace."""
     import resource
 
     for name, value in setup["limits"].items():
@@ -32,22 +32,22 @@ def confine(setup: dict[str, Any]) -> None:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     os.umask(0o077)
-    if setup["watches"]:
-        _watch(is_alone=user is not None, most=setup["limits"]["NPROC"])
+    if setup["is_supervised"]:
+        _supervise(has_own_user=user is not None, max_processes=setup["limits"]["NPROC"])
     os.chdir(setup["workspace"])
 
 
-def _watch(*, is_alone: bool, most: int) -> None:
-    """Fork, and stay behind: whatever the script starts belongs to this process, and ends with it.
+def _supervise(*, has_own_user: bool, max_processes: int) -> None:
+    """Fork. The child runs the script; this process stays as its supervisor and kills all descendants at the end.
 
-    `is_alone`: no other process has its user. The system's own limit on processes does not hold for root.
+    `has_own_user`: no other process runs as this user. Root ignores NPROC, so the supervisor counts processes then.
     """
     server = os.getppid()
-    _belong()
+    _become_subreaper()
     status = 128 + signal.SIGKILL
 
     def end(*_: object) -> None:
-        sweep(is_alone=is_alone)
+        kill_descendants(has_own_user=has_own_user)
         os._exit(status)
 
     signal.signal(signal.SIGTERM, end)
@@ -55,15 +55,15 @@ def _watch(*, is_alone: bool, most: int) -> None:
     if worker == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         return
-    _let_go()
+    _release_files()
     if os.getppid() != server:
         end()
-    status = _wait(worker, None if is_alone or os.getuid() != 0 else most)
+    status = _wait(worker, None if has_own_user or os.getuid() != 0 else max_processes)
     end()
 
 
-def _belong() -> None:
-    """Orphans become children of this process, and it is told when the server dies."""
+def _become_subreaper() -> None:
+    """Adopt orphaned descendants, and receive SIGTERM when the server dies."""
     import ctypes
 
     libc: Any = ctypes.CDLL(None, use_errno=True)
@@ -72,41 +72,41 @@ def _belong() -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def _let_go() -> None:
-    """What the script holds open is its own."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nothing, number)
+def _release_files() -> None:
+    """Close the pipes and the connection, so that only the script holds them open."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
     os.close(int(sys.argv[1]))
 
 
-def _wait(worker: int, most: int | None) -> int:
-    """Until the worker is over, or more processes live than it may have."""
+def _wait(worker: int, max_processes: int | None) -> int:
+    """Wait until the worker exits or exceeds its number of processes. Returns the exit status."""
     while True:
         try:
-            ended, how = os.waitpid(-1, 0 if most is None else os.WNOHANG)
+            pid, wait_status = os.waitpid(-1, 0 if max_processes is None else os.WNOHANG)
         except ChildProcessError:
             return 0
-        if ended == worker:
-            status = os.waitstatus_to_exitcode(how)
+        if pid == worker:
+            status = os.waitstatus_to_exitcode(wait_status)
             return status if status >= 0 else 128 - status
-        if most is not None and ended == 0:
-            if len(_below(os.getpid())) > most:
+        if max_processes is not None and pid == 0:
+            if len(_descendants(os.getpid())) > max_processes:
                 return 128 + signal.SIGKILL
-            time.sleep(COUNTING)
+            time.sleep(COUNT_INTERVAL)
 
 
-def sweep(*, is_alone: bool) -> None:
-    """Kill everything below this process, however fast it grows."""
+def kill_descendants(*, has_own_user: bool) -> None:
+    """Kill all descendants of this process, even while they start new ones."""
     own = os.getpid()
-    for _ in range(MANY_TIMES):
-        if is_alone:
+    for _ in range(MAX_KILL_ROUNDS):
+        if has_own_user:
             _send(-1, signal.SIGKILL)
-        below = _below(own)
-        for sent in (signal.SIGSTOP, signal.SIGKILL):  # what is stopped starts nothing new
-            for pid in below:
+        descendants = _descendants(own)
+        for sent in (signal.SIGSTOP, signal.SIGKILL):  # a stopped process starts no others
+            for pid in descendants:
                 _send(pid, sent)
-        if not _reap() and not below:
+        if not _reap() and not descendants:
             return
 
 
@@ -118,7 +118,7 @@ def _send(pid: int, sent: signal.Signals) -> None:
 
 
 def _reap() -> bool:
-    """Whether children are left."""
+    """Reap exited children. Returns whether others are still running."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             continue
@@ -127,7 +127,7 @@ def _reap() -> bool:
     return True
 
 
-def _below(own: int) -> set[int]:
+def _descendants(own: int) -> set[int]:
     parents: dict[int, int] = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit():

@@ -1,4 +1,4 @@
-"""Calls the script, and tells what came of it."""
+"""Call the script and send its outcome to the server."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-LONGEST = 10_000  # characters of a message
-LONGEST_TRACE = 50_000
+MAX_MESSAGE = 10_000  # characters
+MAX_TRACE = 50_000  # characters
 
 
 class CallReport(Exception):
-    """Something that is told in words, without a trace."""
+    """An error that is reported without a traceback. Its arguments are the type and the message."""
 
 
 def main() -> None:
     fd, setup = int(sys.argv[1]), json.loads(sys.argv[2])
     confine(setup)
     sys.argv = [""]
-    line = ParentConnection(fd)
-    begin: dict[str, Any] = {
-        **json.loads(line.receive()[1]),
+    connection = ParentConnection(fd)
+    order: dict[str, Any] = {
+        **json.loads(connection.receive()[1]),
         **{name: setup[name] for name in ("workspace", "scripts")},
     }
-    printed: tuple[Any, ...] = (sys.stdout, sys.stderr)
-    for stream in printed:
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
+    for stream in streams:
         stream.reconfigure(line_buffering=True, errors="backslashreplace")
-    line.send(*_carry_out(line, begin))
+    connection.send(*_run(connection, order))
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -45,28 +45,28 @@ def main() -> None:
     os._exit(0)
 
 
-def _carry_out(line: ParentConnection, begin: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """The last message: what it came to."""
+def _run(connection: ParentConnection, order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """The final message: the outcome of the call."""
     try:
-        ctx = Ctx(line, begin, json.loads(line.request({"kind": "see", "number": 0})[1]))
-        returned = _call(ctx, begin)
+        ctx = Ctx(connection, order, json.loads(connection.request({"kind": "inputs", "number": 0})[1]))
+        returned = _call(ctx, order)
         return {"kind": "returned"}, b"" if returned is None else encode(returned)
     except NotSerializable as error:
-        return {"kind": "unwritable", "path": error.path}, json.dumps(str(error)).encode()
-    except CallPending as waits:
-        number, kind, arguments = waits.args
-        return {"kind": "waits", "number": number, "call": kind}, json.dumps(arguments).encode()
-    except CallMismatch as differs:
-        number, before, now = differs.args
-        return {"kind": "differs", "number": number}, json.dumps([before, now]).encode()
-    except CallReport as told:
-        return {"kind": "raised", "type": told.args[0]}, json.dumps([told.args[1], ""]).encode()
-    except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
-        return {"kind": "raised", "type": type(error).__qualname__}, json.dumps(_explain(error, begin)).encode()
+        return {"kind": "not_serializable", "path": error.path}, json.dumps(str(error)).encode()
+    except CallPending as pending:
+        number, kind, arguments = pending.args
+        return {"kind": "pending", "number": number, "call": kind}, json.dumps(arguments).encode()
+    except CallMismatch as mismatch:
+        number, before, now = mismatch.args
+        return {"kind": "mismatch", "number": number}, json.dumps([before, now]).encode()
+    except CallReport as report:
+        return {"kind": "raised", "type": report.args[0]}, json.dumps([report.args[1], ""]).encode()
+    except BaseException as error:  # noqa: BLE001 - including SystemExit
+        return {"kind": "raised", "type": type(error).__qualname__}, json.dumps(_explain(error, order)).encode()
 
 
-def _call(ctx: Ctx, begin: dict[str, Any]) -> Any:
-    returned: Any = _find_entry(_load(begin), begin)(ctx, **begin["parameters"])
+def _call(ctx: Ctx, order: dict[str, Any]) -> Any:
+    returned: Any = _find_entry(_load(order), order)(ctx, **order["parameters"])
     if hasattr(returned, "__await__"):
         import asyncio
 
@@ -78,9 +78,9 @@ def _call(ctx: Ctx, begin: dict[str, Any]) -> Any:
     return returned
 
 
-def _load(begin: dict[str, Any]) -> ModuleType:
-    scripts: str = begin["scripts"]
-    path = os.path.join(scripts, begin["script"])
+def _load(order: dict[str, Any]) -> ModuleType:
+    scripts: str = order["scripts"]
+    path = os.path.join(scripts, order["script"])
     with open(path, encoding="utf-8") as file:
         source = file.read()
     sys.dont_write_bytecode = True
@@ -89,36 +89,36 @@ def _load(begin: dict[str, Any]) -> ModuleType:
     module = type(sys)(os.path.splitext(os.path.basename(path))[0])
     module.__file__ = path
     sys.modules[module.__name__] = module
-    exec(compile(source, path, "exec"), module.__dict__)  # noqa: S102 - that is what it is for
+    exec(compile(source, path, "exec"), module.__dict__)  # noqa: S102 - running the user's code is the purpose of this process
     return module
 
 
-def _find_entry(module: ModuleType, begin: dict[str, Any]) -> Any:
-    found = getattr(module, begin["entry_function"], None)
+def _find_entry(module: ModuleType, order: dict[str, Any]) -> Any:
+    found = getattr(module, order["entry_function"], None)
     if callable(found):
         return found
     own = (n for n, v in vars(module).items() if callable(v) and getattr(v, "__module__", "") == module.__name__)
     names = ", ".join(sorted(own)) or "none"
-    told = f"{begin['script']} has no function {begin['entry_function']!r}. Functions in it: {names}."
-    raise CallReport("no_entry_function", told)
+    message = f"{order['script']} has no function {order['entry_function']!r}. Its functions are: {names}."
+    raise CallReport("no_entry_function", message)
 
 
-def _explain(error: BaseException, begin: dict[str, Any]) -> list[str]:
-    """Its message, and the lines of the user's own code that led to it."""
+def _explain(error: BaseException, order: dict[str, Any]) -> list[str]:
+    """The message of the error, and a traceback of the user's own code."""
     import sysconfig
     import traceback
 
-    root = begin["scripts"] + os.sep
+    root = order["scripts"] + os.sep
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     libraries = (*(f"{sysconfig.get_path(name)}/" for name in names), os.path.dirname(__file__), "<frozen ")
-    told = traceback.TracebackException.from_exception(error, compact=True)
-    left = [told]
-    while left:
-        one = left.pop()
+    explained = traceback.TracebackException.from_exception(error, compact=True)
+    pending = [explained]
+    while pending:
+        one = pending.pop()
         own = [line for line in one.stack if line.filename.startswith(root) or not line.filename.startswith(libraries)]
         one.stack = traceback.StackSummary.from_list(own)
-        left += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
-        left += getattr(one, "exceptions", None) or []
-    message, trace = str(told) or "no message", "".join(told.format())
+        pending += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
+        pending += getattr(one, "exceptions", None) or []
+    message, trace = str(explained) or "no message", "".join(explained.format())
     message, trace = (replace_surrogates(text.replace(root, "")) for text in (message, trace))
-    return [message[:LONGEST], trace[-LONGEST_TRACE:]]
+    return [message[:MAX_MESSAGE], trace[-MAX_TRACE:]]

@@ -1,4 +1,4 @@
-"""Runs a piece of code as a program of its own; what it prints is all that comes of it."""
+"""Run a piece of code as a program. Its only result is what it prints."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def main() -> None:
 
 def _run(code: str) -> int:
     try:
-        exec(compile(code, NAME, "exec"), {"__name__": "__main__", "__file__": NAME})  # noqa: S102 - that is what it is for
-    except SystemExit as end:
-        if isinstance(end.code, int):
-            return end.code & 0xFF
-        if end.code is not None:
-            print(end.code, file=sys.stderr)  # noqa: T201
-        return 0 if end.code is None else 1
-    except BaseException:  # noqa: BLE001 - it is told
+        exec(compile(code, NAME, "exec"), {"__name__": "__main__", "__file__": NAME})  # noqa: S102 - running this code is the purpose of the process
+    except SystemExit as error:
+        if isinstance(error.code, int):
+            return error.code & 0xFF
+        if error.code is not None:
+            print(error.code, file=sys.stderr)  # noqa: T201
+        return 0 if error.code is None else 1
+    except BaseException:  # noqa: BLE001 - every error is printed
         import traceback
 
         traceback.print_exc()

@@ -1,11 +1,11 @@
-"""The file that is run for a piece of code that an agent has written."""
+"""The entry point of a process that runs code of an agent."""
 
 import sys
 
 if __name__ == "__main__":
-    here = __file__.rpartition("/")[0].rpartition("/")[0]
-    sys.path.insert(0, here)
+    parent = __file__.rpartition("/")[0].rpartition("/")[0]
+    sys.path.insert(0, parent)
     from child.snippet import main  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
-    sys.path.remove(here)
+    sys.path.remove(parent)
     main()

@@ -1,11 +1,11 @@
-"""The file that is run: everything else is imported, so that it need not be compiled each time."""
+"""The entry point of a script process. It only imports: imported modules are compiled once and then cached."""
 
 import sys
 
 if __name__ == "__main__":
-    here = __file__.rpartition("/")[0].rpartition("/")[0]
-    sys.path.insert(0, here)
+    parent = __file__.rpartition("/")[0].rpartition("/")[0]
+    sys.path.insert(0, parent)
     from child.main import main  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
-    sys.path.remove(here)
+    sys.path.remove(parent)
     main()
