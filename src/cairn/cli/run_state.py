@@ -49,9 +49,9 @@ def print_outcome(output: Output, run: JsonObject) -> ExitCode:
     if run["status"] == "paused" or run["pause_requested"]:
         name = shlex.quote(title(run))
         if run["over_budget"]:
-            output.line(f"{run['over_budget']} Raise the limit: cairn budget {name} --resume --max-…", "yellow")
+            output.line(f"{run['over_budget']} Raise the limit with: cairn budget {name} --resume --max-…", "yellow")
         else:
-            output.line(f"{title(run)} is paused: cairn resume {name}", "yellow")
+            output.line(f"{title(run)} is paused. Continue with: cairn resume {name}", "yellow")
     print_waiting(output, run)
     return code
 
@@ -59,7 +59,7 @@ def print_outcome(output: Output, run: JsonObject) -> ExitCode:
 def print_waiting(output: Output, run: JsonObject) -> None:
     """Print each checkpoint that waits for a person, with the command that continues it."""
     for checkpoint in waiting_for_people(run):
-        output.line(f"{checkpoint['name']} is waiting: {next_command(run, checkpoint)}", "yellow")
+        output.line(f"{checkpoint['name']} is waiting. Continue with: {next_command(run, checkpoint)}", "yellow")
 
 
 def status_style(status: str) -> str | None:

@@ -122,7 +122,7 @@ async def undo(ctx: CliContext, name: RollbackName) -> None:
     ctx.show(
         rollback,
         lambda rollback: ctx.output.line(
-            f"rollback {rollback['rollback_id']}undone: {_item_counts(rollback)} restored"
+            f"rollback {rollback['rollback_id']} undone: {_item_counts(rollback)} restored"
         ),
     )
     print_warnings(rollback)
