@@ -20,15 +20,15 @@ class Receiver(ThreadingHTTPServer):
     """A webhook on loopback that records its requests."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, Any]] = []
-        super().__init__(("127.0.0.1", 0), Answering)
+        self.requests: list[dict[str, Any]] = []
+        super().__init__(("127.0.0.1", 0), ReceiverHandler)
 
 
-class Answering(BaseHTTPRequestHandler):
+class ReceiverHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         assert isinstance(self.server, Receiver)
-        self.server.told.append({"path": self.path, "body": json.loads(body)})
+        self.server.requests.append({"path": self.path, "body": json.loads(body)})
         self.send_response(410 if self.path == "/gone" else 200)
         self.send_header("Content-Length", "0")
         self.end_headers()
@@ -46,7 +46,7 @@ def receiver() -> Generator[Receiver]:
 
 
 @pytest.fixture
-def telling(tmp_path: Path) -> Generator[Server]:
+def outbound_server(tmp_path: Path) -> Generator[Server]:
     """A server that may send requests to this machine."""
     running = Server(tmp_path, CAIRN_OUTBOUND_ALLOWED='["127.0.0.1"]')
     yield running
@@ -55,13 +55,13 @@ def telling(tmp_path: Path) -> Generator[Server]:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_a_channel_is_created_and_tested(
-    page: Page, telling: Server, receiver: Receiver, width: int, scheme: str
+    page: Page, outbound_server: Server, receiver: Receiver, width: int, scheme: str
 ) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.goto(telling.start_link)
+    page.goto(outbound_server.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
-    page.goto(telling.address + "/settings/channels")
+    page.goto(outbound_server.address + "/settings/channels")
     expect(page.get_by_role("heading", name="No notification channels")).to_be_visible()
     page.get_by_role("button", name="New channel…").click()
     page.get_by_label("Name", exact=True).fill("Operations")
@@ -73,7 +73,7 @@ def test_a_channel_is_created_and_tested(
     page.get_by_role("button", name="Done", exact=True).click()
     page.get_by_role("button", name="Send test to Operations").click()
     expect(page.get_by_text("Test delivered.")).to_be_visible()
-    assert [told["path"] for told in receiver.told] == ["/taken"]
+    assert [request["path"] for request in receiver.requests] == ["/taken"]
     assert (axe(page), overflow(page)) == ([], 0)
 
     page.get_by_role("button", name="Edit Operations…").click()
@@ -84,7 +84,7 @@ def test_a_channel_is_created_and_tested(
     expect(page.get_by_role("alert")).to_contain_text("Test result: failed.")
     expect(page.get_by_role("alert")).to_contain_text("410")
 
-    page.goto(telling.address + "/settings/deliveries")
+    page.goto(outbound_server.address + "/settings/deliveries")
     log = page.get_by_role("list", name="Deliveries")
     expect(log.get_by_role("button", name="Test", exact=True)).to_have_count(2)
     log.get_by_role("button", name="Test", exact=True).first.click()
@@ -94,11 +94,11 @@ def test_a_channel_is_created_and_tested(
     expect(log.get_by_role("button", name="Test", exact=True)).to_have_count(1)
 
 
-def test_notification_preferences(page: Page, telling: Server) -> None:
-    telling.call("POST", "/api/channels", {"name": "Mail", "kind": "email"})
-    page.goto(telling.start_link)
+def test_notification_preferences(page: Page, outbound_server: Server) -> None:
+    outbound_server.call("POST", "/api/channels", {"name": "Mail", "kind": "email"})
+    page.goto(outbound_server.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
-    page.goto(telling.address + "/settings/notifications")
+    page.goto(outbound_server.address + "/settings/notifications")
     page.get_by_role("checkbox", name="Run completed").uncheck()
     page.get_by_role("switch", name="Quiet hours").check()
     page.get_by_label("Time zone").fill("Europe/Nowhere")
@@ -111,8 +111,8 @@ def test_notification_preferences(page: Page, telling: Server) -> None:
     page.reload()
     expect(page.get_by_role("checkbox", name="Run completed")).not_to_be_checked()
     expect(page.get_by_label("Time zone")).to_have_value("Europe/Berlin")
-    kept = telling.call("GET", "/api/preferences")
-    assert (kept["channels"], kept["quiet_hours"]) == (
+    stored = outbound_server.call("GET", "/api/preferences")
+    assert (stored["channels"], stored["quiet_hours"]) == (
         None,
         {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     )
