@@ -19,7 +19,7 @@ from bench.bare_commit import BareCommit
 from bench.concurrent_agents import AGENTS_AT_WORK, measure_api
 from bench.dbos_baseline import measure_dbos
 from bench.measures import Overhead, approvals, decisions, large_context, scripts
-from cairn.worker import collect_seldom
+from cairn.worker import tune_garbage_collection
 
 CONCURRENT_APPROVALS = 50
 RESULTS = Path(__file__).parent / "results.json"
@@ -29,7 +29,7 @@ async def measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="cairn-baseline-") as folder:
         bare_commit = BareCommit(folder)
         async with running_app() as cairn:
-            collect_seldom()  # as the server does
+            tune_garbage_collection()  # as the server does
             overhead = Overhead(cairn, bare_commit)
             await overhead.measure_round()
             dbos = await measure_dbos()

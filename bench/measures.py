@@ -112,7 +112,7 @@ async def decisions(cairn: AppServices) -> float:
     pending: list[str] = []
     for _ in range(DECISIONS // len(checkpoints)):
         started_run = await cairn.runs.start(pipeline_id, actor=ADMIN)
-        with cairn.hub.subscribe(started_run.run_id) as changes:
+        with cairn.event_bus.subscribe(started_run.run_id) as changes:
             while len(waiting := (await cairn.engine.read_run(started_run.run_id)).run.pending) < len(checkpoints):
                 await changes.wait(5)
         pending += [approval.id for approval in waiting]
@@ -129,7 +129,7 @@ async def decisions(cairn: AppServices) -> float:
 
 async def pending_approval(cairn: AppServices, pipeline_id: str) -> tuple[str, str]:
     started_run = await cairn.runs.start(pipeline_id, actor=ADMIN)
-    with cairn.hub.subscribe(started_run.run_id) as changes:
+    with cairn.event_bus.subscribe(started_run.run_id) as changes:
         while True:
             run = (await cairn.engine.read_run(started_run.run_id)).run
             pending = [a for e in run.open for a in run.pending_of(e.id)]
@@ -140,7 +140,7 @@ async def pending_approval(cairn: AppServices, pipeline_id: str) -> tuple[str, s
 
 async def approve(cairn: AppServices, run_id: str, execution: str) -> float:
     started = time.perf_counter()
-    with cairn.hub.subscribe(run_id) as changes:
+    with cairn.event_bus.subscribe(run_id) as changes:
         await cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
         while True:
             event_types = {change.event_type for change in await changes.wait(5)}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from uvicorn.loops.auto import auto_loop_factory
 
 from cairn.adapters.models.providers import KNOWN
-from cairn.worker import collect_seldom
+from cairn.worker import tune_garbage_collection
 
 pytest_plugins = [
     "tests.databases",
@@ -29,4 +29,4 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
 
 def pytest_collection_finish() -> None:
     """Exclude imported objects from garbage collection, which would take a sixth of the time."""
-    collect_seldom()
+    tune_garbage_collection()

@@ -1,4 +1,4 @@
-"""Starts and stops everything that runs by itself, and what is done every so often."""
+"""Start and stop everything that runs in the background, and run the periodic jobs."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from cairn.bootstrap import AppServices
 
 log = logging.getLogger(__name__)
 
-ADOPT_SECONDS = 15.0  # how often work without a driver is looked for
-FILED_SECONDS = 1.0  # how often it is written down whose files stand
-JOBS_SECONDS = 600.0  # how often jobs that are over are removed
-DAILY_SECONDS = 60.0  # how often it is asked whether the day's sweep is due
-WATCH_SECONDS = 0.4  # how often it is looked whether the file of rules has changed
-MEND_SECONDS = 5.0  # how often files that could not follow are tried again
-COLLECT = (20_000, 20, 20)  # things made before garbage is looked for: Python's own 700 take a sixth of all time
+# Seconds between two runs of a periodic job.
+ORPHAN_SECONDS = 15.0
+SYNC_SECONDS = 1.0
+JOB_SWEEP_SECONDS = 600.0
+RETENTION_SECONDS = 60.0  # retention itself runs once a day
+RULES_FILE_SECONDS = 0.4
+REPAIR_SECONDS = 5.0
+# New objects before a collection. With Python's default of 700, collections take a sixth of all CPU time.
+COLLECTION_THRESHOLDS = (20_000, 20, 20)
 
 
-def collect_seldom() -> None:
-    """For a process that is Cairn's own: what is there stays, and what is made anew is looked at in larger lots."""
+def tune_garbage_collection() -> None:
+    """Collect garbage less often and never examine existing objects. Only for a process that belongs to Cairn."""
     gc.freeze()
-    gc.set_threshold(*COLLECT)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
 
 
 class Worker:
@@ -32,31 +34,30 @@ class Worker:
         self._cairn = cairn
         self._tasks: set[asyncio.Task[None]] = set()
 
-    # ---- its own life --------------------------------------------------------------------------------
     async def start(self) -> None:
         folder_repair, retention, system_log = self._cairn.folder_repair, self._cairn.retention, self._cairn.system_log
-        await self._end_leftovers()
-        await self._cairn.rules.file.sync()  # what was written while nobody looked holds from the first step on
+        await self._end_leftover_processes()
+        await self._cairn.rules.file.sync()  # before the first decision: the file may have changed since the last stop
         lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.notifications.courier
         for part in (lanes, timers, courier):
             part.start()
         await self._cairn.jobs.start(lanes.run_job, timers.send, courier.deliver)
         await self._cairn.orphans.resume_own()
         await self._cairn.orphans.resume_orphans()
-        for seconds, act in (
-            (FILED_SECONDS, folder_repair.save_synced_revisions),
-            (FILED_SECONDS, system_log.follow),
-            (WATCH_SECONDS, self._cairn.rules.file.sync),
-            (MEND_SECONDS, folder_repair.repair_failed),
-            (ADOPT_SECONDS, self._cairn.orphans.resume_orphans),
-            (ADOPT_SECONDS, system_log.note),
-            (JOBS_SECONDS, retention.sweep_jobs),
-            (DAILY_SECONDS, retention.sweep_daily),
+        for seconds, job in (
+            (SYNC_SECONDS, folder_repair.save_synced_revisions),
+            (SYNC_SECONDS, system_log.write_new_events),
+            (RULES_FILE_SECONDS, self._cairn.rules.file.sync),
+            (REPAIR_SECONDS, folder_repair.repair_failed),
+            (ORPHAN_SECONDS, self._cairn.orphans.resume_orphans),
+            (ORPHAN_SECONDS, system_log.save_position),
+            (JOB_SWEEP_SECONDS, retention.sweep_jobs),
+            (RETENTION_SECONDS, retention.sweep_daily),
         ):
-            self._spawn(self._every(seconds, act))
+            self._spawn(self._repeat(seconds, job))
 
     async def stop(self) -> None:
-        """Runners stop; what they were at goes on after the next start. What is being saved is saved to its end."""
+        """Stop the runners, whose work resumes after the next start. Finish what is being saved."""
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -68,8 +69,8 @@ class Worker:
         await self._cairn.notifications.courier.stop()
         await self._cairn.log_writer.flush()
         await self._cairn.folder_repair.save_synced_revisions()
-        await self._cairn.system_log.follow()
-        await self._cairn.system_log.note()
+        await self._cairn.system_log.write_new_events()
+        await self._cairn.system_log.save_position()
         await self._cairn.models.close()
         await self._cairn.jobs.stop()
 
@@ -78,17 +79,15 @@ class Worker:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _every(self, seconds: float, act: Callable[[], Awaitable[Any]]) -> None:
+    async def _repeat(self, seconds: float, job: Callable[[], Awaitable[Any]]) -> None:
         while True:
             await asyncio.sleep(seconds)
             try:
-                await act()
+                await job()
             except Exception:
-                log.exception("%s failed; it is tried again", act.__qualname__)
+                log.exception("%s failed and will run again in %g s", job.__qualname__, seconds)
 
-    async def _end_leftovers(self) -> None:
-        """What a server that was killed has left behind is over before its work is dispatched again."""
-        if left := await asyncio.to_thread(self._cairn.sandbox.kill_orphans):
-            log.warning(
-                "%s processes of scripts and tools were left behind by an earlier server and have been ended", left
-            )
+    async def _end_leftover_processes(self) -> None:
+        """End processes of a server that was killed before their work is dispatched again."""
+        if count := await asyncio.to_thread(self._cairn.sandbox.kill_orphans):
+            log.warning("ended %s processes of scripts and tools that an earlier server left behind", count)

@@ -137,7 +137,7 @@ async def open_app(
         async with httpx.AsyncClient(transport=transport(app), base_url=BASE, headers=headers) as client:
             yield App(cairn, app, client)
     finally:
-        cairn.hub.close()
+        cairn.event_bus.close()
         await _quiet(cairn)
         await worker.stop()
         cairn.close()

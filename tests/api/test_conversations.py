@@ -181,7 +181,7 @@ async def test_what_is_not_shown_is_for_admins_alone(app: App) -> None:
         async with listening(app, stream, token) as listener:
             assert "message" not in {told.event for told in await listener.until("run_completed")}
             await asyncio.sleep(0 if app.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
-            app.cairn.hub.publish(ChangeHint(None, run, "log"))
+            app.cairn.event_bus.publish(ChangeHint(None, run, "log"))
             assert "message" not in await left(listener)
     narrowed = await token_for(app, "admin", scopes=["read"])
     async with app.visitor(narrowed) as somebody:

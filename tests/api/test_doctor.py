@@ -136,13 +136,13 @@ async def test_a_secret_whose_key_is_lost_is_a_fault(app: App) -> None:
     file = app.cairn.settings.data_dir / "secret.key"
     key = file.read_text()
     file.unlink()
-    app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
+    app.cairn.secrets._clear_cache()  # pyright: ignore[reportPrivateUsage]
     found = by_name(await app.get("/api/doctor"))["secrets"]
     assert (found["status"], found["detail"]) == ("error", mentions("door"))
     file.write_text(key)
     mode(file, 0o644)
     mode(app.cairn.settings.data_dir, 0o755)
-    app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
+    app.cairn.secrets._clear_cache()  # pyright: ignore[reportPrivateUsage]
     found = by_name(await app.get("/api/doctor"))
     assert found["secrets"]["status"] == "ok"
     assert (found["permissions"]["status"], "secret.key" in found["permissions"]["detail"]) == ("error", True)

@@ -132,7 +132,7 @@ async def test_roles_follow_the_groups_at_every_sign_in(app: App, provider: str)
 
 
 async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(app: App, provider: str) -> None:
-    await app.cairn.accounts.users.create(UserSpec("linked", email="linked@example.com", roles=("editor",)), ADMIN)
+    await app.cairn.identity.users.create(UserSpec("linked", email="linked@example.com", roles=("editor",)), ADMIN)
     await known_to(provider, "sub-3", email="linked@example.com", email_verified=False)
     assert (await sign_in(app, "closed", "sub-3")).status_code == 403
     await known_to(provider, "sub-3", email="LINKED@example.com", email_verified=True)

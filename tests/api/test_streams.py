@@ -97,7 +97,7 @@ async def test_a_client_may_begin_now(app: App) -> None:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
         await log(app, run, "after")
-        app.cairn.hub.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
+        app.cairn.event_bus.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
         told = await stream.next()
         assert (told.event, told.data["message"]) == ("log", "after")
 
@@ -118,7 +118,7 @@ async def test_progress_is_told_as_it_moves(app: App) -> None:
         told = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
         await app.cairn.database.transact(lambda c: c.execute(change))
-        app.cairn.hub.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
+        app.cairn.event_bus.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
     number = (await app.get(f"/api/executions/{execution}"))["dispatch_number"]
     async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
@@ -184,11 +184,11 @@ async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
 
 async def test_who_leaves_is_forgotten(app: App) -> None:
     run = await finished(app)
-    before = len(app.cairn.hub._listeners)  # pyright: ignore[reportPrivateUsage]
+    before = len(app.cairn.event_bus._listeners)  # pyright: ignore[reportPrivateUsage]
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
-        assert len(app.cairn.hub._listeners) == before + 1  # pyright: ignore[reportPrivateUsage]
-    assert len(app.cairn.hub._listeners) == before  # pyright: ignore[reportPrivateUsage]
+        assert len(app.cairn.event_bus._listeners) == before + 1  # pyright: ignore[reportPrivateUsage]
+    assert len(app.cairn.event_bus._listeners) == before  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

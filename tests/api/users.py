@@ -15,9 +15,9 @@ async def user_with(app: App, *roles: str, name: str | None = None) -> str:
     """A user with these roles, made the first time."""
     name = name or f"some-{'-'.join(roles) or 'nobody'}"
     try:
-        app.cairn.accounts.queries.user(name)
+        app.cairn.identity.queries.user(name)
     except NotFound:
-        await app.cairn.accounts.users.create(UserSpec(name, roles=roles), ADMIN)
+        await app.cairn.identity.users.create(UserSpec(name, roles=roles), ADMIN)
     return name
 
 
@@ -25,10 +25,10 @@ async def token_for(app: App, *roles: str, scopes: Sequence[str] | None = None, 
     """A token of somebody with these roles."""
     user = await user_with(app, *roles, name=name)
     wanted = TokenSpec(user, "test", None if scopes is None else tuple(scopes))
-    return (await app.cairn.accounts.tokens.create(wanted, ADMIN)).token
+    return (await app.cairn.identity.tokens.create(wanted, ADMIN)).token
 
 
 async def revoke_all(app: App, user: str) -> None:
-    tokens = app.cairn.accounts.queries.tokens(user=user, all=False, limit=500, cursor=None)
+    tokens = app.cairn.identity.queries.tokens(user=user, all=False, limit=500, cursor=None)
     for token in tokens.items:
-        await app.cairn.accounts.tokens.revoke(token.token_id, ADMIN)
+        await app.cairn.identity.tokens.revoke(token.token_id, ADMIN)

@@ -119,7 +119,7 @@ async def failing_pipeline(app: App) -> Ids:
 
 async def run_until(app: App, ids: Ids, status: str) -> str:
     """Start the run with a fixed command id, so that repeating it starts only one run."""
-    run = (await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
+    run = (await app.cairn.runs.create(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
     await app.until_run(run, status)
     await app.until_quiet()
     return run
@@ -344,7 +344,7 @@ def die(folder: Path, url: str | None, scenario: str, ids: Ids, at: int | None) 
         return crash_points.reached
 
     # Periodic jobs would add a random number of crash points.
-    intervals = dict.fromkeys(("FILED_SECONDS", "WATCH_SECONDS", "MEND_SECONDS", "ADOPT_SECONDS"), NEVER)
+    intervals = dict.fromkeys(("SYNC_SECONDS", "RULES_FILE_SECONDS", "REPAIR_SECONDS", "ORPHAN_SECONDS"), NEVER)
     with patch.object(folder_sync, "OPEN_AFTER", SCENARIOS[scenario].open_after), patch.multiple(worker, **intervals):
         return asyncio.run(run())
 

@@ -87,7 +87,7 @@ async def reviewed_run(app: App) -> Ids:
 
 
 async def request_rework(app: App, ids: Ids) -> None:
-    await app.cairn.reworks.create(ReworkSpec(ids["asker"], "code", "Shorter."), actor=ADMIN, command_id=COMMAND)
+    await app.cairn.rework.create(ReworkSpec(ids["asker"], "code", "Shorter."), actor=ADMIN, command_id=COMMAND)
     await _wait_for_repeated_approval(app, ids)
 
 

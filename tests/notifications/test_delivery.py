@@ -260,7 +260,7 @@ async def test_html_and_markup_in_any_field_stay_text(receivers: Receivers) -> N
     hostile = "<script>alert(1)</script> [x](https://evil.example) {{7*7}} ${x} <!channel>\r\nBcc: a@example.com"
     for kind in ("teams", "slack", "webhook"):
         await receivers.channel(kind, kind)
-    await receivers.app.cairn.accounts.users.create(_user("html", "html@example.com"), ADMIN)
+    await receivers.app.cairn.identity.users.create(_user("html", "html@example.com"), ADMIN)
     await receivers.channel("mail", "email", recipients=["html@example.com"])
 
     @receivers.app.function("hostile")

@@ -33,7 +33,7 @@ PEOPLE = (
 @pytest_asyncio.fixture(loop_scope="package")
 async def with_email(receivers: Receivers) -> AsyncIterator[Receivers]:
     """Receivers with some users and an email channel."""
-    accounts = receivers.app.cairn.accounts
+    accounts = receivers.app.cairn.identity
     for user in PEOPLE:
         await accounts.users.create(user, ADMIN)
     await accounts.groups.create("finance", "Who pays", ["eve"], ADMIN)
@@ -54,7 +54,7 @@ def _forget(connection: sa.Connection, name: str) -> None:
 
 async def start_run(receivers: Receivers, actor: Actor = ADMIN) -> str:
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
-    return (await receivers.app.cairn.runs.start(pipeline, actor=actor)).run_id
+    return (await receivers.app.cairn.runs.create(pipeline, actor=actor)).run_id
 
 
 def current_quiet_hours(now: datetime) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from argon2 import PasswordHasher
 
 from cairn.adapters.key_file import KeyFile
-from cairn.bootstrap.identity import Accounts, open_accounts
+from cairn.bootstrap.identity import Identity, build_identity
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChanges
 from cairn.services.engine.event_bus import EventBus
@@ -58,15 +58,15 @@ class AccountsHarness:
         self.admin_changes = AdminChanges(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
         self.authentication = Authentication(self.database, self.clock, self.directory, self.admin_token)
-        self.accounts = open_accounts(self.admin_changes, self.authentication, {}, Passwords(FAST_HASHER))
+        self.identity = open_accounts(self.admin_changes, self.authentication, {}, Passwords(FAST_HASHER))
         self.secrets = SecretStore(self.admin_changes, KeyFile(self.folder))
 
     async def user(self, name: str, *roles: str, **fields: Any) -> str:
-        return await self.accounts.users.create(UserSpec(name, roles=roles, **fields), ADMIN)
+        return await self.identity.users.create(UserSpec(name, roles=roles, **fields), ADMIN)
 
     async def user_with_password(self, name: str, *roles: str, password: str = PASSWORD, **fields: Any) -> str:
-        invitation = await self.accounts.invitations.create(UserSpec(name, roles=roles, **fields), 1, ADMIN)
-        await self.accounts.invitations.accept(invitation.token, password, None, CLIENT)
+        invitation = await self.identity.invitations.create(UserSpec(name, roles=roles, **fields), 1, ADMIN)
+        await self.identity.invitations.accept(invitation.token, password, None, CLIENT)
         return invitation.user
 
     def actor(self, name: str) -> Actor:

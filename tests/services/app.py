@@ -167,7 +167,7 @@ class App:
         await self.worker.start()
 
     async def close(self) -> None:
-        self.cairn.hub.close()
+        self.cairn.event_bus.close()
         await self.worker.stop()
         self.cairn.close()
 
@@ -280,7 +280,7 @@ class App:
     async def until(self, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
         """Call the probe until it returns something other than None or False, and return that."""
         deadline = time.monotonic() + seconds
-        with self.cairn.hub.subscribe() as changes:
+        with self.cairn.event_bus.subscribe() as changes:
             while True:
                 result = probe()
                 if result is not None and result is not False:

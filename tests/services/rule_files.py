@@ -26,7 +26,7 @@ async def rule(app: App, text: str, scope: str = GLOBAL) -> int:
 async def second_approver(app: App) -> None:
     """Add an approver, so that rules can require two."""
     with suppress(InvalidInput, CommandRefused):  # another test may have created it
-        await app.cairn.accounts.users.create(UserSpec("reviewer", roles=("approver",)), actor=ADMIN)
+        await app.cairn.identity.users.create(UserSpec("reviewer", roles=("approver",)), actor=ADMIN)
 
 
 @asynccontextmanager

@@ -72,7 +72,7 @@ async def follow_run(
     yield OPENING + f"id: {place}\n\n".encode()
     is_shared = services.database.kind == "postgresql"
     timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, actor)
-    with services.hub.subscribe(run_id) as hints:
+    with services.event_bus.subscribe(run_id) as hints:
         news: tuple[ChangeHint, ...] = ()
         while not hints.is_closed:
             for line in await watcher.listen():
@@ -165,7 +165,7 @@ async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
     is_shared = services.database.kind == "postgresql"
     timer = HeartbeatTimer(is_shared)
     last = await run_in_threadpool(services.event_queries.last_event) if is_shared else 0
-    with services.hub.subscribe() as hints:
+    with services.event_bus.subscribe() as hints:
         while not hints.is_closed:
             changes = await hints.wait(timer.pause)
             if is_shared:

@@ -1,4 +1,4 @@
-"""The only room that chooses adapters and wires services together."""
+"""Choose the adapters and build the services. No other package does either."""
 
 from cairn.bootstrap.adapters import LOOPBACK
 from cairn.bootstrap.services import AppServices, build

@@ -1,4 +1,4 @@
-"""Adapters and rules, as the settings ask for them."""
+"""Build adapters and policies from the settings."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from cairn.services.notifications.sender import OutboundPorts
 from cairn.services.secrets import SecretStore, SecretUnreadable
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-SHORT_TOKEN = 16  # characters that a patient guesser may find
+SHORT_TOKEN = 16  # characters: a shorter token can be guessed with patience
 
 
-def doubts(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """What may be meant so, and is worth a second look."""
-    found: list[tuple[str, str]] = []
+def configuration_warnings(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Risky settings, each as a pair of a warning and a hint."""
+    warnings: list[tuple[str, str]] = []
     if settings.host not in LOOPBACK:
-        found.append((f"it listens on {settings.host}, without encryption", "put a TLS proxy in front of it"))
+        warnings.append((f"listens on {settings.host} without encryption", "put a TLS proxy in front of the server"))
     if "*" in settings.allowed_hosts:
-        found.append(("it answers to every host name", "name them one by one in CAIRN_ALLOWED_HOSTS"))
+        warnings.append(("accepts every host name", "list the host names in CAIRN_ALLOWED_HOSTS"))
     if settings.admin_token is not None and len(settings.admin_token.get_secret_value()) < SHORT_TOKEN:
-        found.append(("the admin token is short", "take one of 32 characters or more"))
+        warnings.append(("the admin token is short", "use a token with 32 characters or more"))
     if settings.database_url is None and settings.db_synchronous != "FULL":
-        found.append(("a power cut may lose the last changes", "set CAIRN_DB_SYNCHRONOUS to FULL"))
-    return tuple(found)
+        warnings.append(("a power failure can lose the latest changes", "set CAIRN_DB_SYNCHRONOUS to FULL"))
+    return tuple(warnings)
 
 
 def script_policy(settings: Settings) -> ScriptPolicy:
@@ -59,7 +59,7 @@ def script_policy(settings: Settings) -> ScriptPolicy:
 
 
 def agent_policy(settings: Settings, secrets: SecretStore) -> AgentPolicy:
-    def key() -> str | None:
+    def search_key() -> str | None:
         return secrets.get(settings.web_search_secret) if settings.web_search_secret else None
 
     return AgentPolicy(
@@ -73,21 +73,26 @@ def agent_policy(settings: Settings, secrets: SecretStore) -> AgentPolicy:
         ),
         mcp_servers={
             name: McpServer(
-                one.command, tuple(one.args), one.env, one.url, one.headers, timeout_seconds=float(one.timeout_seconds)
+                server.command,
+                tuple(server.args),
+                server.env,
+                server.url,
+                server.headers,
+                timeout_seconds=float(server.timeout_seconds),
             )
-            for name, one in settings.mcp_servers.items()
+            for name, server in settings.mcp_servers.items()
         },
         get_secret=secrets.get,
-        search=SearchPolicy(settings.web_search, settings.web_search_url, key),
+        search=SearchPolicy(settings.web_search, settings.web_search_url, search_key),
     )
 
 
-def outward(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundPorts:
-    """The ways out, with what guards them."""
+def outbound_ports(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundPorts:
+    """HTTP, email and messages. A guard limits the hosts that HTTP and messages can reach."""
     guard = OutboundGuard(AllowedHosts.of(settings.outbound_allowed))
 
     def password() -> str | None:
-        return secrets.get(settings.smtp_secret) if settings.smtp_secret else shown(settings.smtp_password)
+        return secrets.get(settings.smtp_secret) if settings.smtp_secret else reveal(settings.smtp_password)
 
     mailer = SmtpMailer(
         SmtpServer(
@@ -114,18 +119,18 @@ def model_policy(settings: Settings) -> ModelPolicy:
         retry_delay=settings.model_retry_delay_seconds,
         max_wait=settings.model_max_wait_seconds,
         providers={
-            name: ProviderOptions(given.kind, given.base_url, given.key, given.structured_output)
-            for name, given in settings.model_providers.items()
+            name: ProviderOptions(provider.kind, provider.base_url, provider.key, provider.structured_output)
+            for name, provider in settings.model_providers.items()
         },
         prices={
-            name: Price(given.input, given.output, given.cache_read, given.cache_write)
-            for name, given in settings.model_prices.items()
+            name: Price(price.input, price.output, price.cache_read, price.cache_write)
+            for name, price in settings.model_prices.items()
         },
     )
 
 
-def open_models(settings: Settings, rules: ModelPolicy, secrets: SecretStore) -> ModelCatalogue:
-    def opened(name: str) -> str | None:
+def model_catalogue(settings: Settings, policy: ModelPolicy, secrets: SecretStore) -> ModelCatalogue:
+    def find_key(name: str) -> str | None:
         try:
             return secrets.get(name)
         except SecretUnreadable as error:
@@ -133,20 +138,20 @@ def open_models(settings: Settings, rules: ModelPolicy, secrets: SecretStore) ->
 
     steps = {"steps": SimulationFile(settings.simulation_file)} if settings.simulation_file is not None else {}
     return PydanticAiModels(
-        rules, opened, os.environ, SimulatedModelFactory(settings.simulation_chars_per_second, **steps)
+        policy, find_key, os.environ, SimulatedModelFactory(settings.simulation_chars_per_second, **steps)
     )
 
 
-def shown(secret: SecretStr | None) -> str | None:
+def reveal(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
 
-def providers(settings: Settings, secrets: SecretStore) -> dict[str, tuple[ProviderPolicy, IdentityProvider]]:
+def identity_providers(settings: Settings, secrets: SecretStore) -> dict[str, tuple[ProviderPolicy, IdentityProvider]]:
     if not settings.oidc:
         return {}
     from cairn.adapters.oidc import OidcProvider  # its library takes a tenth of a second to import
 
-    def provider(given: OidcSettings) -> OidcProvider:
-        return OidcProvider(given.registration, lambda: shown(given.client_secret) or secrets.get(f"oidc-{given.name}"))
+    def build(oidc: OidcSettings) -> OidcProvider:
+        return OidcProvider(oidc.registration, lambda: reveal(oidc.client_secret) or secrets.get(f"oidc-{oidc.name}"))
 
-    return {given.name: (given.policy, provider(given)) for given in settings.oidc}
+    return {oidc.name: (oidc.policy, build(oidc)) for oidc in settings.oidc}

@@ -1,4 +1,4 @@
-"""Users, groups, and the ways to sign in."""
+"""Build the services for users, groups, tokens, sessions and sign-in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cairn.services.sign_in.sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
-class Accounts:
+class Identity:
     users: Users
     groups: Groups
     invitations: Invitations
@@ -33,7 +33,7 @@ class Accounts:
     queries: IdentityQueries
 
 
-def open_accounts(
+def build_identity(
     admin_changes: AdminChanges,
     authentication: Authentication,
     providers: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
@@ -51,6 +51,6 @@ def open_accounts(
         sessions=Sessions(admin_changes, passwords),
         delegations=Delegations(admin_changes),
         sign_in=sign_in,
-        providers=IdentityProviders(admin_changes, sign_in, providers),
+        providers=IdentityProviders(admin_changes, sign_in, identity_providers),
         queries=IdentityQueries(admin_changes.database, admin_changes.clock),
     )

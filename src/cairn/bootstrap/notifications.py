@@ -1,4 +1,4 @@
-"""Wires the notification services."""
+"""Build the services for notifications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Notifications:
     preferences: NotificationPreferences
 
 
-def open_notifications(
+def build_notifications(
     admin_changes: AdminChanges,
     engine: Engine,
     jobs: JobEngine,

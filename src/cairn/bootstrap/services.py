@@ -1,4 +1,4 @@
-"""Every service, given what it needs."""
+"""Build every service from the settings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cairn.adapters.key_file import keys_of
 from cairn.adapters.models.providers import keys_in
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.bootstrap import adapters
-from cairn.bootstrap.identity import Accounts, open_accounts
-from cairn.bootstrap.notifications import Notifications, open_notifications
+from cairn.bootstrap.identity import Identity, build_identity
+from cairn.bootstrap.notifications import Notifications, build_notifications
 from cairn.config import Settings
 from cairn.definitions import DefinitionLimits
 from cairn.files import Tree
@@ -91,21 +91,22 @@ from cairn.store import Database
 
 @dataclass(frozen=True)
 class AppServices:
-    """Everything that a face of the product needs."""
+    """Everything that the API, the command line and the worker use."""
 
     settings: Settings
     database: Database
     clock: Clock
     jobs: JobEngine
-    hub: EventBus
+    event_bus: EventBus
     engine: Engine
     runners: RunnerRegistry
     sandbox: Sandbox
     models: ModelCatalogue
-    known_models: ModelService
+    model_service: ModelService
     mailer: Mailer
-    web: HttpClient
+    http_client: HttpClient
     notifications: Notifications
+    work_orders: WorkOrders
     log_writer: LogWriter
     conversations: ConversationService
     lanes: Lanes
@@ -116,14 +117,14 @@ class AppServices:
     retention: Retention
     tree: Tree
     folder_repair: FolderRepair
-    library: AgentLibraryService
+    agent_library: AgentLibraryService
     pipelines: PipelineService
     runs: RunService
     executions: ExecutionService
     approvals: ApprovalService
     action_modifications: ActionModifications
     rollbacks: RollbackService
-    reworks: ReworkService
+    rework: ReworkService
     rules: RuleService
     backtests: Backtests
     uploads: UploadService
@@ -155,10 +156,9 @@ class AppServices:
 
     @property
     def doctor(self) -> Doctor:
-        """Who looks at all of it."""
         machine = Machine(
             self.settings.data_dir.resolve(),
-            adapters.doubts(self.settings),
+            adapters.configuration_warnings(self.settings),
             SandboxLevel(self.settings.script_sandbox),
             self.sandbox.probe,
         )
@@ -172,16 +172,16 @@ class AppServices:
             machine,
             self.rules,
             self.secrets,
-            self.known_models,
+            self.model_service,
         )
 
     def close(self) -> None:
-        self.hub.close()
+        self.event_bus.close()
         self.database.close()
 
 
 def _import(module: str) -> None:
-    """A module of a user's may fail in any way: what is told is one line."""
+    """Import a user's module, which may raise anything. Report it in one line."""
     try:
         importlib.import_module(module)
     except Exception as error:
@@ -195,7 +195,7 @@ def build(
     clock: Clock | None = None,
     models: ModelCatalogue | None = None,
 ) -> AppServices:
-    """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
+    """Open and migrate the database, and build all services. `Worker` starts them."""
     for module in ("cairn.runners.samples.functions", *settings.functions):
         _import(module)
     settings.data_dir.mkdir(parents=True, exist_ok=True)
@@ -217,12 +217,11 @@ def build(
     admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
     authentication = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
     model_policy = adapters.model_policy(settings)
-    unsaved_events = (*settings.secret_values, *keys_in(os.environ, model_policy.providers))
-    secrets = SecretStore(
-        admin_changes, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), unsaved_events
-    )
+    masked_values = (*settings.secret_values, *keys_in(os.environ, model_policy.providers))
+    encryption_keys = keys_of(adapters.reveal(settings.secret_key), settings.data_dir.resolve())
+    secrets = SecretStore(admin_changes, encryption_keys, masked_values)
     secrets.load()
-    log_writer = LogWriter(database, hub, clock, secrets.mask_loaded)
+    log_writer = LogWriter(database, event_bus, clock, secrets.mask_loaded)
     locks = Locks()
     folder_sync = FolderSync(database, tree, log_writer, locks)
     active_rules = ActiveRules(database, plans, secrets.mask)
@@ -243,26 +242,26 @@ def build(
             after_commit=steps.run,
         ),
     )
-    ways = adapters.outward(settings, clock, secrets)
-    mending = FileRecovery(database, plans, folder_sync, clock)
-    folder_repair = FolderRepair(database, engine, folder_sync, mending, clock)
+    outbound = adapters.outbound_ports(settings, clock, secrets)
+    recovery = FileRecovery(database, plans, folder_sync, clock)
+    folder_repair = FolderRepair(database, engine, folder_sync, recovery, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
         max_context_length=settings.max_context_length,
     )
-    models = models or adapters.open_models(settings, model_policy, secrets)
+    models = models or adapters.model_catalogue(settings, model_policy, secrets)
     sandbox = BestSandbox(settings.data_dir.resolve())
     script_policy = adapters.script_policy(settings)
     agent_policy = adapters.agent_policy(settings, secrets)
-    runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, ways.web)
+    runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, outbound.web)
     modes = frozenset(mode.value for mode in runners)
-    answers = FormAnswers(database, plans)
+    form_answers = FormAnswers(database, plans)
     action_modifications = ActionModifications(database, plans)
-    approvals = ApprovalService(engine, answers, action_modifications)
-    conversations = ConversationService(engine, budgets, hub, secrets)
-    library = AgentLibraryService(admin_changes, agent_policy.mcp_servers.keys())
-    work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, library)
+    approvals = ApprovalService(engine, form_answers, action_modifications)
+    conversations = ConversationService(engine, budgets, event_bus, secrets)
+    agent_library = AgentLibraryService(admin_changes, agent_policy.mcp_servers.keys())
+    work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, agent_library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -273,29 +272,30 @@ def build(
         work_orders,
         ReportBuilder(work_orders, ResultStore(database)),
         runners,
-        ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
+        ActionExecutor(engine, ActionTransports(database, outbound.mailer, outbound.web)),
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
-    notifications = open_notifications(admin_changes, engine, jobs, directory, ways, secrets, settings.base_url)
-    # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
-    steps.register(budgets.cache, notifications.courier, lanes.stopper, folder_sync, lanes, timers, hub)
-    rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders)
-    rollbacks, reworks = RollbackService(engine), ReworkService(engine)
+    notifications = build_notifications(admin_changes, engine, jobs, directory, outbound, secrets, settings.base_url)
+    # Folders are synced before lanes and timers wake, because runners read them.
+    steps.register(budgets.cache, notifications.courier, lanes.stopper, folder_sync, lanes, timers, event_bus)
+    rules = RuleService(database, clock, event_bus, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders)
+    rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(
         settings=settings,
         database=database,
         clock=clock,
         jobs=jobs,
-        hub=hub,
+        event_bus=event_bus,
         engine=engine,
         runners=runners,
         sandbox=sandbox,
         models=models,
-        known_models=ModelService(models, tuple(settings.model_fallbacks)),
-        mailer=ways.mailer,
-        web=ways.web,
+        model_service=ModelService(models, tuple(settings.model_fallbacks)),
+        mailer=outbound.mailer,
+        http_client=outbound.web,
         notifications=notifications,
+        work_orders=work_orders,
         log_writer=log_writer,
         conversations=conversations,
         lanes=lanes,
@@ -316,23 +316,23 @@ def build(
         ),
         tree=tree,
         folder_repair=folder_repair,
-        library=library,
+        agent_library=agent_library,
         pipelines=PipelineService(
             engine,
             folder_sync,
-            mending,
-            hub,
+            recovery,
+            event_bus,
             folder_repair,
             limits=definition_limits,
             functions=functions,
-            support=RunnerSupport(modes, script_policy, agent_policy, library.now),
+            support=RunnerSupport(modes, script_policy, agent_policy, agent_library.now),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),
         approvals=approvals,
         action_modifications=action_modifications,
         rollbacks=rollbacks,
-        reworks=reworks,
+        rework=rework,
         rules=rules,
         backtests=Backtests(database, plans, active_rules),
         uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
@@ -356,7 +356,7 @@ def build(
         log_queries=LogQueries(database),
         notification_queries=NotificationQueries(database),
         pipeline_queries=PipelineQueries(database),
-        rework_queries=ReworkQueries(engine, reworks),
+        rework_queries=ReworkQueries(engine, rework),
         rollback_queries=RollbackQueries(engine, rollbacks),
         rule_queries=RuleQueries(database, active_rules, rules.file, clock),
         run_queries=RunQueries(engine, budgets, clock),

@@ -106,7 +106,7 @@ async def _running_worker(cairn: AppServices) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        cairn.hub.close()
+        cairn.event_bus.close()
         await worker.stop()
 
 

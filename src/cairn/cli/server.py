@@ -23,7 +23,7 @@ from cairn.cli import server_location
 from cairn.cli.preflight import STARTUP_ERRORS, explain
 from cairn.config import Settings
 from cairn.services.masking import mask
-from cairn.worker import Worker, collect_seldom
+from cairn.worker import Worker, tune_garbage_collection
 
 log = logging.getLogger("cairn")
 
@@ -75,7 +75,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     lock = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     if lock is not None:
         lock.acquire()
-    collect_seldom()
+    tune_garbage_collection()
     await cairn.folder_repair.repair_unfinished()
     async with running_worker(cairn):
         server = _Server(
@@ -105,7 +105,7 @@ class _Server(uvicorn.Server):
         yield
 
     def request_stop(self, cairn: AppServices) -> None:
-        cairn.hub.close()  # ends the event streams, which would delay the shutdown
+        cairn.event_bus.close()  # ends the event streams, which would delay the shutdown
         self.should_exit = True
 
 
@@ -121,7 +121,7 @@ async def running_worker(cairn: AppServices) -> AsyncGenerator[Worker]:
         drift.cancel()
         with suppress(asyncio.CancelledError):
             await drift
-        cairn.hub.close()
+        cairn.event_bus.close()
         await worker.stop()
         cairn.close()
 

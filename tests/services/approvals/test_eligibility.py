@@ -77,7 +77,7 @@ def test_the_only_admin_cannot_approve_their_own_run() -> None:
 @pytest.mark.asyncio(loop_scope="package")
 async def test_the_warning_is_shown_while_approvers_are_missing(app: App) -> None:
     """Users are removed after the rule was saved: the queue, the approval and its run show the warning."""
-    users = app.cairn.accounts.users
+    users = app.cairn.identity.users
     for name in ("lone-one", "lone-two"):
         await users.create(UserSpec(name, roles=("approver",)), actor=ADMIN)
     pipeline = await app.pipeline(step("goals"), form("other"))

@@ -49,9 +49,9 @@ async def create_approvers(app: App) -> None:
     """The user and groups that rules name."""
     with suppress(InvalidInput, CommandRefused):  # another test may have created them
         manager = UserSpec("manager", email="manager@example.com", roles=("approver",))
-        await app.cairn.accounts.users.create(manager, actor=ADMIN)
+        await app.cairn.identity.users.create(manager, actor=ADMIN)
         for group in ("finance", "legal"):
-            await app.cairn.accounts.groups.create(group, "", ["manager"], actor=ADMIN)
+            await app.cairn.identity.groups.create(group, "", ["manager"], actor=ADMIN)
 
 
 async def pending_approval(app: App, run: str) -> Approval:

@@ -32,14 +32,14 @@ async def test_every_event_is_a_line(app: App) -> None:
     run = await app.start(pipeline)
     await app.until_run(run, "paused")
     await app.until_quiet()
-    await app.cairn.system_log.follow()
+    await app.cairn.system_log.write_new_events()
     told = [event.event_type for event in app.events(pipeline_id=pipeline)]
     written = lines(app, pipeline)
     assert [line[2] for line in written] == told
     assert written[0][:5] == ("INFO", None, "pipeline_created", mentions(), "admin")
     failed = next(line for line in written if line[2] == "execution_failed")
     assert failed[:5] == ("ERROR", " v1", "execution_failed", mentions("Goals", "one two"), "worker")
-    await app.cairn.system_log.follow()
+    await app.cairn.system_log.write_new_events()
     assert lines(app, pipeline) == written
 
 
@@ -48,16 +48,16 @@ async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     await app.done(pipeline)
     await app.until_quiet()
-    await app.cairn.system_log.follow()
+    await app.cairn.system_log.write_new_events()
     before = lines(app, pipeline)
     tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
     next_one = SystemLog(app.cairn.database, tree, max_bytes=10**6, backups=2)
-    await next_one.follow()
+    await next_one.write_new_events()
     assert lines(app, pipeline) == before
-    await next_one.note()
+    await next_one.save_position()
     await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, actor=ADMIN)
     third = SystemLog(app.cairn.database, tree, max_bytes=10**6, backups=2)
-    await third.follow()
+    await third.write_new_events()
     assert lines(app, pipeline)[: len(before)] == before
     assert [line[2] for line in lines(app, pipeline)[len(before) :]] == ["pipeline_updated"]
 
@@ -77,9 +77,9 @@ async def test_large_ones_are_rotated(app: App) -> None:
 
 async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    await app.cairn.system_log.follow()
+    await app.cairn.system_log.write_new_events()
     location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
-    await app.cairn.system_log.follow()
+    await app.cairn.system_log.write_new_events()
     assert not app.root(pipeline).exists()
     assert (app.folder / "pipelines" / location / ".pipeline_system/logs/system.log").is_file()
 
@@ -92,6 +92,6 @@ async def test_a_link_in_its_place_is_not_followed(app: App, tmp_path: Path) -> 
     log.unlink(missing_ok=True)
     log.symlink_to(outside)
     await app.cairn.pipelines.update(pipeline, {"pipeline_name": "Other"}, actor=ADMIN)
-    await app.cairn.system_log.follow()
+    await app.cairn.system_log.write_new_events()
     assert outside.read_text() == "untouched"
     log.unlink()

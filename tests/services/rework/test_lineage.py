@@ -302,12 +302,12 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     """Without a parent, at the same position; only consumers of changed artifacts."""
     _, run = await counted(app)
     assert stale(app, run) == []
-    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), actor=ADMIN)
+    await app.cairn.rework.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), actor=ADMIN)
     await app.until_run(run, "completed")
     assert stale(app, run) == ["b"]
     old = app.execution(run, "b")
     assert "rerun" in old.available_commands
-    asked = await app.cairn.reworks.rerun(old.execution_id, actor=ADMIN)
+    asked = await app.cairn.rework.rerun(old.execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
     new = app.cairn.execution_queries.get_execution(asked.execution_id)
     assert (new.checkpoint_key, new.parent_execution_id, new.superseded_by) == ("b", None, None)
@@ -320,10 +320,10 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     assert app.output(run, "b") == {"a": {"n": 2}}
     assert stale(app, run) == ["c"]
     with pytest.raises(CommandRefused):
-        await app.cairn.reworks.rerun(new.execution_id, actor=ADMIN)
+        await app.cairn.rework.rerun(new.execution_id, actor=ADMIN)
     with pytest.raises(CommandRefused):
-        await app.cairn.reworks.rerun(old.execution_id, actor=ADMIN)
-    await app.cairn.reworks.rerun(app.execution(run, "c").execution_id, actor=ADMIN)
+        await app.cairn.rework.rerun(old.execution_id, actor=ADMIN)
+    await app.cairn.rework.rerun(app.execution(run, "c").execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
     assert stale(app, run) == []
 
@@ -332,7 +332,7 @@ async def test_the_same_bytes_again_leave_nothing_stale(app: App) -> None:
     """Only changed artifacts count."""
     pipeline = await app.pipeline(step("a"), mapped("b", "a"))
     run = await app.done(pipeline)
-    await app.cairn.reworks.create(ReworkSpec(app.execution(run, "b").execution_id, "a"), actor=ADMIN)
+    await app.cairn.rework.create(ReworkSpec(app.execution(run, "b").execution_id, "a"), actor=ADMIN)
     await app.until_run(run, "completed")
     assert len(app.executions(run)) == 3
     assert stale(app, run) == []

@@ -29,8 +29,8 @@ async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None
     assert "rework" in asker.available_commands
     request = ReworkSpec(asker.execution_id, "code", "Make it short.", "It is too long.")
     command = uuid4()
-    asked = await app.cairn.reworks.create(request, actor=ANN, command_id=command)
-    again = await app.cairn.reworks.create(request, actor=ANN, command_id=command)
+    asked = await app.cairn.rework.create(request, actor=ANN, command_id=command)
+    again = await app.cairn.rework.create(request, actor=ANN, command_id=command)
     assert again == asked
     await app.until(lambda: app.execution(run, "test").dispatch_number == 2)
     await app.until_execution(run, "test", "waiting_approval_to_complete")
@@ -54,7 +54,7 @@ async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
     await app.fill(run, "end", end="done")
     await app.until_run(run, "completed")
     asker = app.execution(run, "test")
-    asked = await app.cairn.reworks.create(ReworkSpec(asker.execution_id, "code"), actor=ADMIN)
+    asked = await app.cairn.rework.create(ReworkSpec(asker.execution_id, "code"), actor=ADMIN)
     await app.until_run(run, "completed")
     first, rework = [e for e in app.executions(run) if e.checkpoint_key == "code"]
     after = app.execution(run, "test")
@@ -148,16 +148,16 @@ async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
 
     async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
         with pytest.raises(error) as told:
-            await app.cairn.reworks.create(ReworkSpec(execution_id, checkpoint), actor=ADMIN)
+            await app.cairn.rework.create(ReworkSpec(execution_id, checkpoint), actor=ADMIN)
         return str(told.value)
 
     assert await refused(str(uuid4()), "root", NotFound) != ""
     with pytest.raises(InvalidInput) as wrong:
-        await app.cairn.reworks.create(ReworkSpec(test.execution_id, "nowhere"), actor=ADMIN)
+        await app.cairn.rework.create(ReworkSpec(test.execution_id, "nowhere"), actor=ADMIN)
     assert wrong.value.errors == (("/checkpoint", mentions("'nowhere'", "root, test, end")),)
     assert await refused(test.execution_id, "test", CommandRefused)
     assert await refused(end.execution_id, "root", CommandRefused)
-    await app.cairn.reworks.create(ReworkSpec(test.execution_id, "root"), actor=ADMIN)
+    await app.cairn.rework.create(ReworkSpec(test.execution_id, "root"), actor=ADMIN)
     assert await refused(test.execution_id, "root", CommandRefused) == mentions("'root'")
     assert "rework" not in app.execution(run, "test").available_commands
     await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -107,7 +107,7 @@ async def test_unknown_scopes_revisions_and_approvals_are_not_found(app: App) ->
 
 
 async def test_a_rule_cannot_require_more_approvers_than_exist(app: App) -> None:
-    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x", lambda c, people: 1)
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.event_bus, app.folder / "x", lambda c, people: 1)
     requires_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
     pipeline = await app.pipeline(step("count"))
     with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
@@ -147,7 +147,7 @@ async def test_the_doctor_reports_rules_without_enough_approvers(app: App) -> No
     """Also for rules saved before the approvers were removed."""
     pipeline = await app.pipeline(step("count"))
     rules = RuleService(
-        app.cairn.database, app.cairn.clock, app.cairn.hub, app.folder / "x"
+        app.cairn.database, app.cairn.clock, app.cairn.event_bus, app.folder / "x"
     )  # does not check approvers
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), actor=ADMIN)
     diagnosis = await app.cairn.doctor.examine()
@@ -223,7 +223,7 @@ async def test_changes_made_while_the_server_was_stopped_are_synced_at_the_start
     cairn, path = app.cairn, tmp_path / "rules.yaml"
 
     def start() -> RuleService:
-        return RuleService(cairn.database, cairn.clock, cairn.hub, path)
+        return RuleService(cairn.database, cairn.clock, cairn.event_bus, path)
 
     await rule(app, ASK)
     await start().file.sync()
@@ -241,7 +241,7 @@ async def test_a_symbolic_link_is_followed(app: App, tmp_path: Path) -> None:
     real, link = tmp_path / "repository" / "rules.yaml", tmp_path / "rules.yaml"
     real.write_text(ASK)
     link.symlink_to(real)
-    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, link)
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.event_bus, link)
     await rules.file.sync()
     assert app.cairn.rule_queries.current(GLOBAL).text == ASK
     await rules.save(GLOBAL, "", actor=ADMIN)
@@ -249,6 +249,6 @@ async def test_a_symbolic_link_is_followed(app: App, tmp_path: Path) -> None:
 
 
 async def test_rules_can_be_saved_if_the_file_cannot_be_written(app: App, tmp_path: Path) -> None:
-    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.hub, tmp_path / "gone" / "rules.yaml")
+    rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.event_bus, tmp_path / "gone" / "rules.yaml")
     assert (await rules.save(GLOBAL, dedent(ASK), actor=ADMIN)).changed
     assert (await rules.save(GLOBAL, "", actor=ADMIN)).changed

@@ -96,7 +96,7 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) 
         return {"late": 1}
 
     pipeline = await app.pipeline(step("slow", "block", execution=timeout(1.5, "fail_run")))
-    with app.cairn.hub.subscribe() as news:
+    with app.cairn.event_bus.subscribe() as news:
         run = await app.start(pipeline)
         async with asyncio.timeout(PATIENCE):
             async for change in news:  # told when what it was at has been stopped

@@ -24,7 +24,7 @@ router = operation_router("/api/me", "Your account")
 @operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
 async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> Session:
     """Change your display name. Your username never changes, because decisions refer to it."""
-    await services.accounts.users.update(by.name, UserUpdate(display_name=body.display_name), by)
+    await services.identity.users.update(by.name, UserUpdate(display_name=body.display_name), by)
     return await run_in_threadpool(session_view, services, by)
 
 
@@ -37,7 +37,7 @@ def list_own_tokens(
     all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
     """List your valid tokens, newest first, without their secrets."""
-    return services.accounts.queries.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("/tokens", status_code=201)
@@ -54,8 +54,8 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
     If you create it with a token, it can do no more than that token and ends with it.
     """
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
-    made = await services.accounts.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
-    kept = await run_in_threadpool(services.accounts.queries.token, made.token_id)
+    made = await services.identity.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
+    kept = await run_in_threadpool(services.identity.queries.token, made.token_id)
     return CreatedToken(**dict(kept), token=made.token)
 
 
@@ -63,5 +63,5 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
 @operation(OWN, response_example=examples.token)
 async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
     """Revoke one of your tokens. Sessions that were started with it end."""
-    await services.accounts.tokens.revoke_own(token_id, by)
-    return await run_in_threadpool(services.accounts.queries.token, token_id)
+    await services.identity.tokens.revoke_own(token_id, by)
+    return await run_in_threadpool(services.identity.queries.token, token_id)

@@ -77,7 +77,7 @@ async def put_agent(
 ) -> SavedLibraryAgent:
     """Create or replace an agent. Runs created from now on use it."""
     written = await read_definition(request)
-    await services.library.save(
+    await services.agent_library.save(
         name, written.value, positions=written.positions, if_match=revision_of(if_match), actor=by
     )
     view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get, name)
@@ -90,7 +90,7 @@ async def put_agent(
 @operation(DEFINE)
 async def remove_agent(name: AgentName, services: Services, by: By, if_match: IfMatch = None) -> None:
     """Remove a saved agent. Fails while pipelines use it, unless a built-in agent has the same name."""
-    await services.library.remove(name, if_match=revision_of(if_match), actor=by)
+    await services.agent_library.remove(name, if_match=revision_of(if_match), actor=by)
 
 
 @router.get("/agents/{name}/revisions")

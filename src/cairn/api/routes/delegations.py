@@ -27,7 +27,7 @@ def list_delegations(
     all: Annotated[bool, Query(description="Include delegations that have ended.")] = False,
 ) -> DelegationPage:
     """List current and future delegations, newest first. `user` matches both sides."""
-    return services.accounts.queries.delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -43,21 +43,21 @@ async def create_delegation(
         starts_at=body.starts_at,
         reason=body.reason,
     )
-    name = await services.accounts.delegations.create(spec, by)
+    name = await services.identity.delegations.create(spec, by)
     response.headers["Location"] = f"/api/delegations/{name}"
-    return await run_in_threadpool(services.accounts.queries.delegation, name)
+    return await run_in_threadpool(services.identity.queries.delegation, name)
 
 
 @router.get("/{delegation_id}")
 @operation(READ, response_example=examples.delegation)
 def get_delegation(delegation_id: DelegationId, services: Services) -> Delegation:
     """Get a delegation."""
-    return services.accounts.queries.delegation(delegation_id)
+    return services.identity.queries.delegation(delegation_id)
 
 
 @router.delete("/{delegation_id}")
 @operation(OWN, response_example=examples.delegation)
 async def end_delegation(delegation_id: DelegationId, services: Services, by: By) -> Delegation:
     """End a delegation early: one you gave or received or, as an admin, any."""
-    await services.accounts.delegations.end(delegation_id, by)
-    return await run_in_threadpool(services.accounts.queries.delegation, delegation_id)
+    await services.identity.delegations.end(delegation_id, by)
+    return await run_in_threadpool(services.identity.queries.delegation, delegation_id)

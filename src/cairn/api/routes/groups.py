@@ -19,35 +19,35 @@ router = operation_router("/api/groups", "People")
 @operation(READ, response_example=examples.groups)
 def list_groups(services: Services, paging: Paging) -> GroupPage:
     """List groups by name."""
-    return services.accounts.queries.groups(paging.limit, paging.cursor)
+    return services.identity.queries.groups(paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
 @operation(ADMIN, request_example=examples.create_group_request, response_example=examples.group)
 async def create_group(body: CreateGroupRequest, response: Response, services: Services, by: By) -> Group:
     """Create a group. Rules and checkpoints can assign approvals to it."""
-    name = await services.accounts.groups.create(body.name, body.description, body.members, by)
+    name = await services.identity.groups.create(body.name, body.description, body.members, by)
     response.headers["Location"] = f"/api/groups/{name}"
-    return await run_in_threadpool(services.accounts.queries.group, name)
+    return await run_in_threadpool(services.identity.queries.group, name)
 
 
 @router.get("/{name}")
 @operation(READ, response_example=examples.group)
 def get_group(name: Named, services: Services) -> Group:
     """Get a group with its members."""
-    return services.accounts.queries.group(name)
+    return services.identity.queries.group(name)
 
 
 @router.put("/{name}")
 @operation(ADMIN, request_example=examples.update_group_request, response_example=examples.group)
 async def update_group(name: Named, body: UpdateGroupRequest, services: Services, by: By) -> Group:
     """Change the given fields. `members` replaces all members."""
-    await services.accounts.groups.update(name, by, description=body.description, members=body.members)
-    return await run_in_threadpool(services.accounts.queries.group, name)
+    await services.identity.groups.update(name, by, description=body.description, members=body.members)
+    return await run_in_threadpool(services.identity.queries.group, name)
 
 
 @router.delete("/{name}", status_code=204)
 @operation(ADMIN)
 async def remove_group(name: Named, services: Services, by: By) -> None:
     """Remove a group. Its members remain."""
-    await services.accounts.groups.remove(name, by)
+    await services.identity.groups.remove(name, by)

@@ -27,7 +27,7 @@ def list_invitations(
     all: Annotated[bool, Query(description="Include accepted, revoked and expired invitations.")] = False,
 ) -> InvitationPage:
     """List open invitations, newest first."""
-    return services.accounts.queries.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -40,8 +40,8 @@ def list_invitations(
 )
 async def create_invitation(body: CreateInvitationRequest, services: Services, by: By) -> NewInvitation:
     """Invite a user. Only this response contains the link. It works once and replaces earlier links."""
-    made = await services.accounts.invitations.create(body.spec, body.valid_hours, by)
-    kept = await run_in_threadpool(services.accounts.queries.invitation, made.invitation_id)
+    made = await services.identity.invitations.create(body.spec, body.valid_hours, by)
+    kept = await run_in_threadpool(services.identity.queries.invitation, made.invitation_id)
     return NewInvitation(**dict(kept), token=made.token, path=f"/welcome#invitation={made.token}")
 
 
@@ -49,7 +49,7 @@ async def create_invitation(body: CreateInvitationRequest, services: Services, b
 @operation(ADMIN)
 async def revoke_invitation(invitation_id: InvitationId, services: Services, by: By) -> None:
     """Revoke an invitation."""
-    await services.accounts.invitations.revoke(invitation_id, by)
+    await services.identity.invitations.revoke(invitation_id, by)
 
 
 @router.post("/preview")
@@ -63,7 +63,7 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
 async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> InvitationPreview:
     """Get the user that an invitation is for. The invitation stays open."""
     refuse_foreign(request)
-    found = await services.accounts.invitations.preview(body.token, client_of(request))
+    found = await services.identity.invitations.preview(body.token, client_of(request))
     return InvitationPreview(
         user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at
     )
@@ -82,7 +82,7 @@ async def accept_invitation(
 ) -> Session:
     """Set a password and sign in. The invitation can't be used again."""
     refuse_foreign(request)
-    signed_in = await services.accounts.invitations.accept(
+    signed_in = await services.identity.invitations.accept(
         body.token, body.password, body.display_name, client_of(request)
     )
     set_cookie(response, request, signed_in.secret)

@@ -15,11 +15,11 @@ router = operation_router("/api/models", "Models")
 @operation(READ, response_example=examples.models)
 def list_models(services: Services) -> ModelList:
     """List providers, whether they are ready, and the default model. Keys are never returned."""
-    return services.known_models.list()
+    return services.model_service.list()
 
 
 @router.post("/test")
 @operation(DEFINE, request_example=examples.test_request, response_example=examples.test_result)
 async def test_model(body: TestModelRequest, services: Services) -> ModelTestResult:
     """Send a small request to a model. Returns its duration and usage, or the error."""
-    return await services.known_models.test(body.model)
+    return await services.model_service.test(body.model)

@@ -40,7 +40,7 @@ async def create_rework(
     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
     again.
     """
-    asked = services.reworks.create(_request(execution_id, body), actor=by, command_id=command_id)
+    asked = services.rework.create(_request(execution_id, body), actor=by, command_id=command_id)
     return await _made(services, await asked, by, response)
 
 
@@ -56,7 +56,7 @@ async def rerun_execution(
 ) -> Execution:
     """Rerun a stale execution. A new execution replaces it."""
     reason = body.reason if body else ""
-    asked = services.reworks.rerun(execution_id, reason=reason, actor=by, command_id=command_id)
+    asked = services.rework.rerun(execution_id, reason=reason, actor=by, command_id=command_id)
     return await _made(services, await asked, by, response)
 
 

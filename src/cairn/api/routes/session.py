@@ -34,7 +34,7 @@ router = operation_router("/api", "Session")
 async def sign_in(body: CreateSessionRequest, request: Request, response: Response, services: Services) -> Session:
     """Sign in with a token, or with a username and password. Sets a session cookie."""
     refuse_foreign(request)
-    service, client = services.accounts.sign_in, client_of(request)
+    service, client = services.identity.sign_in, client_of(request)
     if body.token is not None:
         signed_in = await service.with_token(body.token, client)
     else:
@@ -69,11 +69,11 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
 @operation(OWN, idempotent=False, errors=(404, 409), request_example=examples.change_password_request)
 async def change_password(body: ChangePasswordRequest, services: Services, by: By, current: UsedSession) -> None:
     """Set your own password. Your other sessions end."""
-    await services.accounts.sessions.change_password(by, current=body.current, new=body.new, but=current)
+    await services.identity.sessions.change_password(by, current=body.current, new=body.new, but=current)
 
 
 def session_view(services: AppServices, actor: Actor) -> Session:
-    user = services.accounts.queries.user(actor.name)
+    user = services.identity.queries.user(actor.name)
     return Session(
         actor=actor.name,
         display_name=user.display_name,
@@ -90,8 +90,8 @@ def session_view(services: AppServices, actor: Actor) -> Session:
 
 
 def sign_in_options(services: AppServices) -> SignInOptions:
-    offered = services.accounts.providers.policies
+    offered = services.identity.providers.policies
     return SignInOptions(
-        password=services.accounts.queries.has_passwords(),
+        password=services.identity.queries.has_passwords(),
         providers=[SignInProvider(name=policy.name, title=policy.title) for policy in offered],
     )

@@ -20,7 +20,7 @@ def list_sessions(
 ) -> OpenSessionPage:
     """List your open sessions, newest first. Admins can list those of other users."""
     _check_own(by, user)
-    return services.accounts.queries.sessions(
+    return services.identity.queries.sessions(
         user=user or by.name, current=current, limit=paging.limit, cursor=paging.cursor
     )
 
@@ -29,7 +29,7 @@ def list_sessions(
 @operation(OWN)
 async def end_session(session_id: SessionId, services: Services, by: By) -> None:
     """End one of your sessions. Admins can end any session."""
-    await services.accounts.sessions.end(session_id, by)
+    await services.identity.sessions.end(session_id, by)
 
 
 @router.delete("")
@@ -37,7 +37,7 @@ async def end_session(session_id: SessionId, services: Services, by: By) -> None
 async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> EndedSessions:
     """End all your other sessions or, as an admin, all sessions of another user."""
     _check_own(by, user)
-    return EndedSessions(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
+    return EndedSessions(count=await services.identity.sessions.end_all(user or by.name, by, but=current))
 
 
 def _check_own(actor: Actor, user: str | None) -> None:

@@ -40,7 +40,7 @@ async def start_sign_in(
     """Start signing in with an identity provider. Open `url` in the browser."""
     refuse_foreign(request)
     back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
-    begun = await services.accounts.providers.start(provider, body.return_to, back)
+    begun = await services.identity.providers.start(provider, body.return_to, back)
     set_ticket(response, request, begun.ticket)
     return SignInRedirect(url=begun.url)
 
@@ -59,7 +59,7 @@ async def finish_sign_in(
     """Finish signing in. The page `/sign-in/{provider}` sends what it received from the provider."""
     refuse_foreign(request)
     ticket = request.cookies.get(TICKET, "")
-    done = await services.accounts.providers.finish(provider, body.code, body.state, ticket, client_of(request))
+    done = await services.identity.providers.finish(provider, body.code, body.state, ticket, client_of(request))
     set_cookie(response, request, done.signed_in.secret)
     response.delete_cookie(TICKET, path="/api/sign-in", httponly=True, samesite="strict")
     session = await run_in_threadpool(session_view, services, done.signed_in.actor)

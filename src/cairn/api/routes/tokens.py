@@ -27,7 +27,7 @@ def list_tokens(
     all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
     """List valid tokens, newest first, without their secrets."""
-    return services.accounts.queries.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -42,8 +42,8 @@ async def create_token(body: CreateTokenRequest, services: Services, by: By) -> 
     """Create a token for a user. Only this response contains its secret."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()
-    made = await services.accounts.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
-    kept = await run_in_threadpool(services.accounts.queries.token, made.token_id)
+    made = await services.identity.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
+    kept = await run_in_threadpool(services.identity.queries.token, made.token_id)
     return CreatedToken(**dict(kept), token=made.token)
 
 
@@ -51,5 +51,5 @@ async def create_token(body: CreateTokenRequest, services: Services, by: By) -> 
 @operation(ADMIN, response_example=examples.token)
 async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
     """Revoke a token. Sessions that were started with it end."""
-    await services.accounts.tokens.revoke(token_id, by)
-    return await run_in_threadpool(services.accounts.queries.token, token_id)
+    await services.identity.tokens.revoke(token_id, by)
+    return await run_in_threadpool(services.identity.queries.token, token_id)

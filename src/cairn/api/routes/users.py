@@ -21,7 +21,7 @@ router = operation_router("/api", "People")
 @operation(READ, response_example=examples.directory)
 def list_people(services: Services, paging: Paging, search: Search = "") -> PersonPage:
     """List users by name with their groups, as everyone can see them."""
-    return services.accounts.queries.persons(search, paging.limit, paging.cursor)
+    return services.identity.queries.persons(search, paging.limit, paging.cursor)
 
 
 @router.get("/users")
@@ -33,44 +33,44 @@ def list_users(
     removed: Annotated[bool, Query(description="Include removed users.")] = False,
 ) -> UserPage:
     """List users by name."""
-    return services.accounts.queries.users(removed=removed, search=search, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.users(removed=removed, search=search, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("/users", status_code=201)
 @operation(ADMIN, request_example=examples.create_user_request, response_example=examples.user)
 async def create_user(body: CreateUserRequest, response: Response, services: Services, by: By) -> User:
     """Create a user, who can sign in with a token or an identity provider. Invite them to set a password."""
-    name = await services.accounts.users.create(body.spec, by)
+    name = await services.identity.users.create(body.spec, by)
     response.headers["Location"] = f"/api/users/{name}"
-    return await run_in_threadpool(services.accounts.queries.user, name)
+    return await run_in_threadpool(services.identity.queries.user, name)
 
 
 @router.get("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
 def get_user(name: Named, services: Services) -> User:
     """Get a user."""
-    return services.accounts.queries.user(name)
+    return services.identity.queries.user(name)
 
 
 @router.put("/users/{name}")
 @operation(ADMIN, request_example=examples.update_user_request, response_example=examples.user)
 async def update_user(name: Named, body: UpdateUserRequest, services: Services, by: By) -> User:
     """Change the given fields of a user. Roles apply at once."""
-    await services.accounts.users.update(name, body.change, by)
-    return await run_in_threadpool(services.accounts.queries.user, name)
+    await services.identity.users.update(name, body.change, by)
+    return await run_in_threadpool(services.identity.queries.user, name)
 
 
 @router.delete("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
 async def remove_user(name: Named, services: Services, by: By) -> User:
     """Remove a user and end their sessions, tokens and delegations. The username stays reserved."""
-    await services.accounts.users.remove(name, by)
-    return await run_in_threadpool(services.accounts.queries.user, name)
+    await services.identity.users.remove(name, by)
+    return await run_in_threadpool(services.identity.queries.user, name)
 
 
 @router.post("/users/{name}/restore")
 @operation(ADMIN, response_example=examples.user)
 async def restore_user(name: Named, services: Services, by: By) -> User:
     """Restore a removed user."""
-    await services.accounts.users.restore(name, by)
-    return await run_in_threadpool(services.accounts.queries.user, name)
+    await services.identity.users.restore(name, by)
+    return await run_in_threadpool(services.identity.queries.user, name)

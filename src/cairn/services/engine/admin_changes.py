@@ -32,10 +32,10 @@ class AdminChange:
 
 
 class AdminChanges:
-    def __init__(self, database: Database, clock: Clock, hub: EventBus) -> None:
+    def __init__(self, database: Database, clock: Clock, event_bus: EventBus) -> None:
         self.database = database
         self.clock = clock
-        self._hub = hub
+        self._event_bus = event_bus
         self._listeners: list[Callable[[], None]] = []
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -50,4 +50,4 @@ class AdminChanges:
         finally:  # a cancelled change may have been committed
             for listener in self._listeners:
                 listener()
-            self._hub.publish(*(ChangeHint(None, None, event_type) for event_type in event_types))
+            self._event_bus.publish(*(ChangeHint(None, None, event_type) for event_type in event_types))

@@ -44,7 +44,7 @@ class SystemLog:
         self._written: dict[str, set[int]] = {}  # by pipeline: the last events in its file
         self._following = asyncio.Lock()
 
-    async def follow(self) -> None:
+    async def write_new_events(self) -> None:
         """Write what has been told since the last time."""
         async with self._following:
             while await asyncio.to_thread(self._follow):
@@ -99,7 +99,7 @@ class SystemLog:
             self._written[pipeline_id] = {int(number) for number in _NUMBER.findall(tail)}
         return self._written[pipeline_id]
 
-    async def note(self) -> None:
+    async def save_position(self) -> None:
         """Write down how far it is, so that the next start goes on from there."""
         through = self._through
         if through is None or through == self._noted:
