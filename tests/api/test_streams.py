@@ -184,11 +184,11 @@ async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
 
 async def test_who_leaves_is_forgotten(app: App) -> None:
     run = await finished(app)
-    before = len(app.cairn.event_bus._listeners)  # pyright: ignore[reportPrivateUsage]
+    before = len(app.cairn.event_bus._subscriptions)  # pyright: ignore[reportPrivateUsage]
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
-        assert len(app.cairn.event_bus._listeners) == before + 1  # pyright: ignore[reportPrivateUsage]
-    assert len(app.cairn.event_bus._listeners) == before  # pyright: ignore[reportPrivateUsage]
+        assert len(app.cairn.event_bus._subscriptions) == before + 1  # pyright: ignore[reportPrivateUsage]
+    assert len(app.cairn.event_bus._subscriptions) == before  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -265,7 +265,7 @@ async def test_everything_is_released_when_idle(app: App) -> None:
     assert (len(lanes._lanes), len(lanes._running)) == (0, 0)  # pyright: ignore[reportPrivateUsage]
     assert not app.cairn.notifications.courier._tasks  # pyright: ignore[reportPrivateUsage]
     assert len(app.worker._tasks) == 8  # pyright: ignore[reportPrivateUsage] # the loops
-    assert len(engine._under_way) == 0  # pyright: ignore[reportPrivateUsage]
+    assert len(engine._tasks) == 0  # pyright: ignore[reportPrivateUsage]
     gc.collect()
     assert len(engine._locks._locks) == 0  # pyright: ignore[reportPrivateUsage]
 

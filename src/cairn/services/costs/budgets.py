@@ -109,7 +109,7 @@ class BudgetCache:
         self.change_count += 1
         self._unlimited.discard(run_id)
 
-    def forget_all(self) -> None:
+    def clear_cache(self) -> None:
         """A definition has changed."""
         self.change_count += 1
         self._unlimited.clear()
@@ -141,8 +141,8 @@ class Budgets:
         exhausted = self.of_run(connection, run_id).exhausted
         return exhausted.message if exhausted is not None else ""
 
-    def forget_all(self) -> None:
-        self.cache.forget_all()
+    def clear_cache(self) -> None:
+        self.cache.clear_cache()
 
     def _definition_limits(self, connection: Connection, row: Row) -> Budget:
         """The limits of the newest revision with the run's definition version."""

@@ -1,4 +1,4 @@
-"""Changes that belong to no pipeline: one transaction each, with its events; then a change hint for each event."""
+"""Changes that belong to no pipeline: each is one transaction with its events, followed by change hints."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AdminChanges:
         self._listeners: list[Callable[[], None]] = []
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Call `listener` after every change, so that it can drop what it has cached."""
+        """Call `listener` after every change, to clear its cache."""
         self._listeners.append(listener)
 
     async def apply(self, body: Callable[[AdminChange], T], actor: Actor) -> T:
@@ -47,7 +47,7 @@ class AdminChanges:
         event_types: list[str] = []
         try:
             return await self.database.transact(lambda c: body(AdminChange(c, actor, at, event_types)))
-        finally:  # a cancelled change may have been committed
+        finally:  # a cancelled or failed call may have committed the change
             for listener in self._listeners:
                 listener()
             self._event_bus.publish(*(ChangeHint(None, None, event_type) for event_type in event_types))

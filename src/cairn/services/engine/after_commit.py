@@ -1,4 +1,4 @@
-"""What follows a commit in this process, step by step. The commit stands whatever fails here."""
+"""Run the steps after a commit. The commit is durable, whatever fails here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class AfterCommitSteps:
-    """Runs the steps in the order in which they were registered. One that fails does not keep the others from it."""
+    """Run the steps in the order of their registration. A failed step doesn't stop the others."""
 
     def __init__(self) -> None:
         self._steps: tuple[AfterCommit, ...] = ()
@@ -24,4 +24,4 @@ class AfterCommitSteps:
             try:
                 await step.after_commit(commits)
             except Exception:
-                log.exception("%s failed after a commit; the steps after it are run", type(step).__qualname__)
+                log.exception("%s failed after a commit; the remaining steps still run", type(step).__qualname__)

@@ -1,4 +1,4 @@
-"""One saved decision, what comes with a command, and how other parts of Cairn take part in both."""
+"""Commits, and the protocols that features implement to take part in them."""
 
 from __future__ import annotations
 
@@ -14,60 +14,60 @@ from cairn.store import Connection, LoadedRun, NewArtifact
 
 
 class Write(Protocol):
-    """Rows that a feature saves in the transaction of a command."""
+    """Save the rows of a feature in the transaction of a command."""
 
     def __call__(self, connection: Connection, commit: Commit, /) -> None: ...
 
 
 class AfterCommit(Protocol):
-    """One thing that is done in this process once commits are saved."""
+    """A step to run in this process after commits."""
 
     async def after_commit(self, commits: Sequence[Commit]) -> None: ...
 
 
 class RuleSource(Protocol):
-    """The approval rules as a transaction sees them."""
+    """The active approval rules, as a transaction sees them."""
 
     def judge(self, connection: Connection, loaded: LoadedRun, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
-        """`artifacts` come with the command: rules can read them too."""
+        """`artifacts` are new in this command. Rules can read them too."""
         ...
 
 
 class BudgetCheck(Protocol):
-    """Whether models may be called in a run."""
+    """Check whether a run may call models."""
 
     def exhausted_message(self, connection: Connection, run_id: str, /) -> str:
-        """Why the run can't call models now. Empty if it can."""
+        """Why the run can't call models now, or an empty string."""
         ...
 
-    def forget_all(self) -> None:
-        """A definition has changed: limits that were read before may no longer apply."""
+    def clear_cache(self) -> None:
+        """Forget the limits that were read: a definition has changed."""
         ...
 
 
 class Outbox(Protocol):
-    """Notifications, saved in the transaction of what they report."""
+    """Save notifications in the transaction that they report on."""
 
     def add(self, connection: Connection, commit: Commit, /) -> tuple[str, ...]:
-        """The ids of the notifications to deliver after the commit."""
+        """Return the ids of the notifications to deliver after the commit."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """Who takes part in every commit besides the engine."""
+    """The parts of Cairn that take part in every commit."""
 
     rules: RuleSource
     budget: BudgetCheck
     outbox: Outbox
     writes: tuple[Write, ...]
-    synced_revision: Callable[[str], int | None]  # of a run: the one that its folder has, if that is to be saved
+    synced_revision: Callable[[str], int | None]  # revision of the run in its folder, if it has to be saved
     after_commit: Callable[[Sequence[Commit]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """What comes with a command and is saved in its transaction."""
+    """Artifacts and rows to save with a command."""
 
     artifacts: tuple[NewArtifact, ...] = ()
     writes: tuple[Write, ...] = ()
@@ -78,17 +78,17 @@ NO_ATTACHMENTS = Attachments()
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One decision and how it is saved. While writes run, its transaction is still open."""
+    """A saved decision. Its transaction is still open while the writes run."""
 
     before: LoadedRun
-    after: LoadedRun  # of a simulated command: the same as before
+    after: LoadedRun  # same as `before` if the command is only simulated
     decision: Decision
     context: CommandContext
     file_plan: FilePlan
     jobs: tuple[str, ...] = ()
-    lane: str | None = None  # that has reported
+    lane: str | None = None  # the lane that sent the command
     outbox: tuple[str, ...] = ()  # notifications to deliver
-    warnings: list[str] = field(default_factory=list[str])  # what failed after the commit
+    warnings: list[str] = field(default_factory=list[str])  # failures after the commit
 
     @property
     def run_id(self) -> str:
@@ -96,5 +96,5 @@ class Commit:
 
     @property
     def lane_continues(self) -> bool:
-        """Whether the lane that has reported drives the run on at once."""
+        """Whether the lane that sent the command continues with the next execution."""
         return self.lane is not None and self.after.run.is_working

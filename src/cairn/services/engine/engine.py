@@ -1,4 +1,4 @@
-"""The only way to change a run: load, decide and save in one transaction, then run what follows a commit."""
+"""The only way to change a run: load, decide and save in one transaction, then run the after-commit steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cairn.core.execution import Execution
 from cairn.core.states import CLOSED
 from cairn.ports import Clock, JobEngine
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
-from cairn.services.engine.file_plan import plan_files, write_moves
+from cairn.services.engine.file_plan import plan_files, save_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
@@ -37,7 +37,7 @@ from cairn.store import (
 from cairn.store import pipelines as pipeline_rows
 from cairn.store.errors import NotFound
 
-WARM = 256  # runs that are kept loaded
+MAX_WARM_RUNS = 256
 T = TypeVar("T")
 
 
@@ -63,32 +63,32 @@ class Engine:
         self._run_after_commit = participants.after_commit
         self._locks = locks
         self._warm = OrderedDict[str, LoadedRun]()
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    def context(self, by: str, command_id: UUID | None = None) -> CommandContext:
-        return CommandContext(self.clock.now(), by, command_id or uuid4())
+    def context(self, actor: str, command_id: UUID | None = None) -> CommandContext:
+        return CommandContext(self.clock.now(), actor, command_id or uuid4())
 
     def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
-        """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
+        """Lock runs or pipelines, and their files, against other changes in this process."""
         return self._locks.lock(*ids)
 
-    # ---- whole, whoever waits for it -----------------------------------------------------------------
+    # Shielding
     async def shielded(self, work: Coroutine[Any, Any, T]) -> T:
-        """From a commit to the last of its effects nothing is left out, also when the caller has gone."""
+        """Finish `work` even if the caller is cancelled: the after-commit steps must follow a commit."""
         return await asyncio.shield(self._start(work))
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return task
 
     async def drain(self) -> None:
-        """Wait for what is under way."""
-        while self._under_way:
-            await asyncio.wait(tuple(self._under_way))
+        """Wait until all shielded work is finished."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks))
 
-    # ---- one command ---------------------------------------------------------------------------------
+    # Commands
     async def send(
         self,
         run_id: str,
@@ -98,7 +98,7 @@ class Engine:
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
-        """Apply the command and everything that follows its commit."""
+        """Apply the command, commit, and run the after-commit steps."""
         return await self.shielded(self.send_unshielded(run_id, command, context, lane=lane, attachments=attachments))
 
     async def send_unshielded(
@@ -110,7 +110,7 @@ class Engine:
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
-        """The same, for a caller that is not cancelled meanwhile."""
+        """The same as `send`, for a caller that can't be cancelled."""
 
         def body(connection: Connection) -> Commit:
             return self.apply(connection, run_id, command, context, lane=lane, attachments=attachments)
@@ -126,14 +126,14 @@ class Engine:
         except (LostRace, StaleDispatch):
             self.forget(run_id)
         except CommandRefused:
-            # Another process may have moved the run on since it was loaded here.
+            # The warm run may be outdated: another process may have changed it.
             if run_id not in self._warm or self.database.kind == "sqlite":
                 raise
             self.forget(run_id)
         return await self.database.transact(body)
 
     async def transact(self, run_ids: Sequence[str], body: Callable[[Connection], T]) -> T:
-        """Several commands in one transaction; a lost race is run once more."""
+        """Run several commands in one transaction. Retry once after a lost race."""
         try:
             return await self.database.transact(body)
         except (LostRace, StaleDispatch):
@@ -142,12 +142,11 @@ class Engine:
         return await self.database.transact(body)
 
     async def after_commit(self, *commits: Commit) -> None:
-        """Run what follows a commit."""
         for commit in commits:
             self._keep_warm(commit.after)
         await self._run_after_commit(commits)
 
-    # ---- in the transaction --------------------------------------------------------------------------
+    # In the transaction
     def apply(
         self,
         connection: Connection,
@@ -159,9 +158,9 @@ class Engine:
         attachments: Attachments = NO_ATTACHMENTS,
         loaded: LoadedRun | None = None,
     ) -> Commit:
-        """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
+        """Load, decide and save. Several commands can share a transaction. Call `after_commit` once it is committed.
 
-        `loaded` is the run as it is in this transaction, where the caller has it.
+        `loaded` is the current run, if the caller has already loaded it in this transaction.
         """
         before = loaded or self._warm.get(run_id) or self.load(connection, run_id)
         context = self._complete(connection, before, context, attachments.artifacts)
@@ -178,7 +177,7 @@ class Engine:
             promoted=file_plan.promoted,
             synced_revision=self._synced_revision(run_id),
         )
-        write_moves(connection, file_plan, context)
+        save_moves(connection, file_plan, context)
         commit = Commit(before, after, decision, context, file_plan, jobs, lane)
         for write in (*attachments.writes, *self._writes):
             write(connection, commit)
@@ -186,7 +185,7 @@ class Engine:
         return replace(commit, outbox=self._outbox.add(connection, commit))
 
     def _enqueue(self, connection: Connection, commit: Commit) -> None:
-        """Lanes and timers; a lane that drives nothing any more ends."""
+        """Enqueue lanes and timers. End the lane if it has no execution left."""
         for job in commit.jobs:
             self._jobs.enqueue_lane(connection, job, commit.run_id)
         if commit.lane is not None and driven_by(commit.after, commit.lane) is None:
@@ -197,7 +196,7 @@ class Engine:
                 self._jobs.enqueue_timer(connection, timer, commit.run_id, effect.command, effect.after)
 
     def simulate(self, connection: Connection, run_id: str, command: Command, context: CommandContext) -> Commit:
-        """What the command would do, without doing it."""
+        """Decide without saving."""
         before = self.load(connection, run_id, lock=False)
         decision = _decide(connection, before, command, self._complete(connection, before, context, ()))
         return Commit(before, before, decision, context, plan_files(connection, before, decision, context, ()))
@@ -205,7 +204,7 @@ class Engine:
     def _complete(
         self, connection: Connection, before: LoadedRun, context: CommandContext, new: Sequence[NewArtifact]
     ) -> CommandContext:
-        """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
+        """Add the rules, budget and artifacts that this transaction sees. `new` artifacts belong to the command."""
         over_budget = self._budget.exhausted_message(connection, before.facts.run_id) if before.run.over_budget else ""
         return context.replace(
             judge=self.rules.judge(connection, before, new),
@@ -220,47 +219,49 @@ class Engine:
             raise NotFound("run", run_id)
         return loaded
 
-    # ---- what is kept loaded -------------------------------------------------------------------------
+    # Warm runs
     async def read_run(self, run_id: str) -> LoadedRun:
         if self.database.kind == "sqlite" and (warm := self._warm.get(run_id)) is not None:
             return warm
         return await self.database.aread(lambda c: self.load(c, run_id, lock=False))
 
     def is_current(self, run_id: str, e: Execution) -> bool:
-        """Whether this dispatch still holds, as far as this process knows."""
+        """Whether this dispatch of the execution is still current, as far as this process knows."""
         warm = self._warm.get(run_id)
-        now = warm.run.executions.get(e.id) if warm is not None else None
-        return now is None or (now.dispatch, now.state, now.archived_by) == (e.dispatch, e.state, e.archived_by)
+        current = warm.run.executions.get(e.id) if warm is not None else None
+        return current is None or (current.dispatch, current.state, current.archived_by) == (
+            e.dispatch,
+            e.state,
+            e.archived_by,
+        )
 
     def _keep_warm(self, loaded: LoadedRun) -> None:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
-        if len(self._warm) > WARM:
+        if len(self._warm) > MAX_WARM_RUNS:
             self._warm.popitem(last=False)
 
     def forget(self, run_id: str) -> None:
         self._warm.pop(run_id, None)
 
     def forget_pipeline(self, pipeline_id: str) -> None:
-        """Its definition has changed: what is loaded of its runs is old."""
-        self._budget.forget_all()
+        """Forget its warm runs and limits: its definition has changed."""
+        self._budget.clear_cache()
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
 
 
 def _decide(connection: Connection, before: LoadedRun, command: Command, context: CommandContext) -> Decision:
     if before.run.status in CLOSED and not isinstance(command, Report | Timer):
-        _check_line(connection, before)
+        _check_definition_is_current(connection, before)
     return decide(before.run, command, context)
 
 
-def _check_line(connection: Connection, before: LoadedRun) -> None:
-    """A run that is over can be taken up again while its pipeline and its definition stand."""
+def _check_definition_is_current(connection: Connection, before: LoadedRun) -> None:
+    """A closed run can be changed only while its pipeline exists and its definition version is current."""
     definition = pipeline_rows.current_definition(connection, before.facts.pipeline_id)
     if definition.is_deleted:
-        raise CommandRefused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
+        raise CommandRefused("The pipeline is deleted and its runs are read-only.", ("restore the pipeline",))
     if definition.version != before.facts.definition_version:
-        raise CommandRefused(
-            "The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",)
-        )
+        raise CommandRefused("The run belongs to an earlier definition version and is read-only.", ("start a new run",))

@@ -1,4 +1,4 @@
-"""Hints inside one process that something has changed. Subscribers read the database to see what."""
+"""Change hints inside the process. Subscribers read the database to see what changed."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from cairn.services.engine.commit import Commit
 
 
 class ChangeHint(NamedTuple):
-    """Something has changed: read the database to see what."""
+    """Something changed. Read the database to see what."""
 
     pipeline_id: str | None
     run_id: str | None
     event_type: str
 
 
-_MOST = 256  # hints kept for a listener that is slow; then one stands for all of them
-RESYNC = ChangeHint(None, None, "anything")  # more has happened than was kept
+_QUEUE_LIMIT = 256  # hints queued for a slow subscriber; more are replaced by RESYNC
+RESYNC = ChangeHint(None, None, "resync")  # hints were dropped
 
 
 class EventSubscription:
-    """What one listener has not taken yet. `async for` gives hints one by one, `wait` all at once."""
+    """The queued hints of one subscriber. `async for` returns them one by one, `wait` all at once."""
 
     def __init__(self, run_id: str | None) -> None:
         self.run_id = run_id
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
-        self._news = asyncio.Event()
-        self._kept: deque[ChangeHint] = deque()
+        self._pushed = asyncio.Event()
+        self._queue: deque[ChangeHint] = deque()
         self._lock = Lock()
         self._closed = False
 
     def push(self, changes: tuple[ChangeHint, ...]) -> None:
-        """May be called from any thread."""
-        wanted = [c for c in changes if self.run_id is None or c.run_id == self.run_id]
-        if not wanted:
+        """Can be called from any thread."""
+        matching = [c for c in changes if self.run_id is None or c.run_id == self.run_id]
+        if not matching:
             return
         with self._lock:
-            self._kept.extend(wanted)
-            if len(self._kept) > _MOST:
-                self._kept.clear()
-                self._kept.append(RESYNC)
+            self._queue.extend(matching)
+            if len(self._queue) > _QUEUE_LIMIT:
+                self._queue.clear()
+                self._queue.append(RESYNC)
         self._wake()
 
     def close(self) -> None:
@@ -57,84 +57,86 @@ class EventSubscription:
         return self._closed
 
     async def wait(self, seconds: float | None = None) -> tuple[ChangeHint, ...]:
-        """All hints since the last call; none if nothing came in time or the hub has closed."""
+        """All hints since the last call. Empty after a timeout or when the event bus is closed."""
         try:
             async with asyncio.timeout(seconds):
-                while not self._kept and not self._closed:
-                    self._news.clear()
-                    if not self._kept and not self._closed:
-                        await self._news.wait()
+                while not self._queue and not self._closed:
+                    self._pushed.clear()
+                    if not self._queue and not self._closed:
+                        await self._pushed.wait()
         except TimeoutError:
             return ()
         with self._lock:
-            taken = tuple(self._kept)
-            self._kept.clear()
-        return taken
+            hints = tuple(self._queue)
+            self._queue.clear()
+        return hints
 
     def __aiter__(self) -> EventSubscription:
         return self
 
     async def __anext__(self) -> ChangeHint:
         while not self._closed:
-            if self._kept:
+            if self._queue:
                 with self._lock:
-                    return self._kept.popleft()
-            self._news.clear()
-            if not self._kept and not self._closed:
-                await self._news.wait()
+                    return self._queue.popleft()
+            self._pushed.clear()
+            if not self._queue and not self._closed:
+                await self._pushed.wait()
         raise StopAsyncIteration
 
     def _wake(self) -> None:
         if self._loop.is_closed():
             return
         if get_ident() == self._thread:
-            self._news.set()
+            self._pushed.set()
         else:
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._pushed.set)
 
 
 class EventBus:
     def __init__(self) -> None:
-        self._listeners: tuple[EventSubscription, ...] = ()
+        self._subscriptions: tuple[EventSubscription, ...] = ()
         self._lock = Lock()
         self._closed = False
 
     @property
     def has_subscribers(self) -> bool:
-        return bool(self._listeners)
+        return bool(self._subscriptions)
 
     async def after_commit(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
             if self.has_subscribers:
-                of = commit.after.facts
-                self.publish(*(ChangeHint(of.pipeline_id, of.run_id, str(e.type)) for e in commit.decision.events))
+                facts = commit.after.facts
+                self.publish(
+                    *(ChangeHint(facts.pipeline_id, facts.run_id, str(e.type)) for e in commit.decision.events)
+                )
 
     def publish(self, *changes: ChangeHint) -> None:
-        for listener in self._listeners:
-            listener.push(changes)
+        for subscription in self._subscriptions:
+            subscription.push(changes)
 
     def publish_transient(self, *changes: ChangeHint) -> None:
-        """To those alone who listen to one run: lists do not change by it."""
-        for listener in self._listeners:
-            if listener.run_id is not None:
-                listener.push(changes)
+        """Publish only to subscribers of a single run: lists don't show such changes."""
+        for subscription in self._subscriptions:
+            if subscription.run_id is not None:
+                subscription.push(changes)
 
     @contextmanager
     def subscribe(self, run_id: str | None = None) -> Generator[EventSubscription, None, None]:
-        """Hints about one run, or about everything."""
-        listener = EventSubscription(run_id)
+        """Subscribe to the hints of one run, or to all."""
+        subscription = EventSubscription(run_id)
         if self._closed:
-            listener.close()
+            subscription.close()
         with self._lock:
-            self._listeners = (*self._listeners, listener)
+            self._subscriptions = (*self._subscriptions, subscription)
         try:
-            yield listener
+            yield subscription
         finally:
             with self._lock:
-                self._listeners = tuple(other for other in self._listeners if other is not listener)
+                self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
 
     def close(self) -> None:
-        """Ends every stream, and those that are asked for from now on: the server stops."""
+        """End every subscription, also future ones: the server is stopping."""
         self._closed = True
-        for listener in self._listeners:
-            listener.close()
+        for subscription in self._subscriptions:
+            subscription.close()

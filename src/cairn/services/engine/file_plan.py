@@ -1,4 +1,4 @@
-"""Where the files of a decision go: decided in its transaction, so that rows and folders tell the same."""
+"""Plan the final paths of a decision's files. Made in its transaction, so that rows and folders agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cairn.store.runs.artifacts import ArtifactFile, find_artifact_files, move_a
 
 @dataclass(frozen=True, slots=True)
 class MovedArtifact:
-    """An artifact's file that changes its place. Paths are relative to the pipeline's folder."""
+    """An artifact whose file moves. Paths are relative to the pipeline's folder."""
 
     record_id: str
     artifact_id: str
@@ -46,18 +46,18 @@ class ArchivedFolder:
 
 @dataclass(frozen=True, slots=True)
 class RollbackMoves:
-    """What a rollback moves into its archive, or its undo back out of it, of one run."""
+    """What a rollback moves to its archive for one run, or what its undo moves back."""
 
     rollback: str
-    archive: str  # the folder
+    archive: str  # folder
     folders: tuple[ArchivedFolder, ...]
-    files: tuple[MovedArtifact, ...]  # from where they are to where they go
+    files: tuple[MovedArtifact, ...]
 
 
 @dataclass(frozen=True)
 class FilePlan:
-    artifacts: tuple[NewArtifact, ...]  # those that are new, with their final paths
-    promoted: Mapping[str, str] = field(default_factory=dict[str, str])  # earlier ones that take their permanent names
+    artifacts: tuple[NewArtifact, ...]  # new artifacts with their final paths
+    promoted: Mapping[str, str] = field(default_factory=dict[str, str])  # permanent paths of existing artifacts
     moves: tuple[MovedArtifact, ...] = ()
     rollbacks: Mapping[str, RollbackMoves] = field(default_factory=dict[str, RollbackMoves])
 
@@ -66,7 +66,7 @@ def plan_files(
     connection: Connection,
     before: LoadedRun,
     decision: Decision,
-    given: CommandContext,
+    context: CommandContext,
     artifacts: Sequence[NewArtifact],
 ) -> FilePlan:
     planner = _FilePlanner(connection, before, decision.run, tuple(artifacts))
@@ -75,18 +75,18 @@ def plan_files(
             case PromoteArtifacts():
                 planner.promote(decision.run.executions[effect.execution])
             case ArchiveFiles():
-                planner.archive(effect.rollback, given.at, whole_run=decision.run.archived_by == effect.rollback)
+                planner.archive(effect.rollback, context.at, whole_run=decision.run.archived_by == effect.rollback)
             case RestoreFiles():
-                planner.unarchive(effect.rollback)
+                planner.restore(effect.rollback)
             case ArchivePass():
-                planner.set_aside(effect.pass_number)
+                planner.archive_pass(effect.pass_number)
             case _:
                 pass
-    return planner.filing()
+    return planner.file_plan()
 
 
 class _FilePlanner:
-    """The run's artifacts while their paths change; earlier ones are read only when they have to move."""
+    """Track the paths of a run's artifacts. Existing artifacts are read only when one of them moves."""
 
     def __init__(
         self,
@@ -98,14 +98,14 @@ class _FilePlanner:
         self._connection = connection
         self._facts = before.facts
         self._run = run
-        self._folders = before.folders  # of executions, fixed when they were made
+        self._folders = before.folders  # of executions, never change
         self._new = {a.record_id: a for a in new}
         self._promoted: dict[str, str] = {}
         self._moved: dict[str, MovedArtifact] = {}
         self._rollbacks: dict[str, RollbackMoves] = {}
 
     @cached_property
-    def _known(self) -> dict[str, ArtifactFile]:
+    def _existing(self) -> dict[str, ArtifactFile]:
         return {file.record_id: file for file in find_artifact_files(self._connection, self._facts.run_id)}
 
     @property
@@ -116,9 +116,11 @@ class _FilePlanner:
         self._supersede(e)
         for record_id in e.outputs:
             new = self._new.get(record_id)
-            of = new or self._known[record_id]
+            artifact = new or self._existing[record_id]
             facts = self._facts
-            file = layout.permanent_name(of.name, of.artifact_id, of.format, facts.run_version, facts.run_id)
+            file = layout.permanent_name(
+                artifact.name, artifact.artifact_id, artifact.format, facts.run_version, facts.run_id
+            )
             path = f"{self._run_folder}/{self._folders[e.id]}/{layout.OUTPUTS}/{file}"
             if new is not None:
                 self._new[record_id] = new.replace(promoted=True, file_path=path)
@@ -126,13 +128,13 @@ class _FilePlanner:
                 self._promoted[record_id] = path
 
     def _supersede(self, e: Execution) -> None:
-        """What stood at its place goes to `superseded/`."""
+        """Move the outputs of the execution that this one replaces to `superseded/`."""
         for other in self._run.current:
             if other.key == e.key and other.id != e.id and other.state is ExecutionState.COMPLETED:
                 folder = f"{self._run_folder}/{self._folders[other.id]}"
-                aside = layout.superseded_folder(folder, other.id)
-                standing = [item for item in self._of([other.id]) if not item.path.startswith(f"{aside}/")]
-                self._move(standing, partial(_into, aside), superseded=True)
+                target = layout.superseded_folder(folder, other.id)
+                current = [item for item in self._promoted_by([other.id]) if not item.path.startswith(f"{target}/")]
+                self._move(current, partial(_into, target), superseded=True)
 
     def archive(self, rollback: str, at: datetime, *, whole_run: bool) -> None:
         into = layout.rollback_folder(rollback, at)
@@ -140,11 +142,11 @@ class _FilePlanner:
             base = f"{into}/{layout.archived_run(self._facts.run_version, self._facts.run_id)}"
             folders = [ArchivedFolder("run", self._facts.run_id, self._run_folder, base)]
         else:
-            gone = [e for e in self._run.executions.values() if e.archived_by == rollback and e.id in self._folders]
-            folders = [self._archived_folder(e, into) for e in gone]
+            archived = [e for e in self._run.executions.values() if e.archived_by == rollback and e.id in self._folders]
+            folders = [self._archived_folder(e, into) for e in archived]
         files: list[MovedArtifact] = []
         for folder in folders:
-            items = self._all_promoted() if whole_run else self._of([folder.item_id])
+            items = self._all_promoted() if whole_run else self._promoted_by([folder.item_id])
             files += self._move(items, partial(_rebase, f"{folder.original}/", f"{folder.archived}/"))
         self._rollbacks[rollback] = RollbackMoves(rollback, into, tuple(folders), tuple(files))
 
@@ -152,44 +154,44 @@ class _FilePlanner:
         position = layout.archived_execution(self._facts.run_version, self._facts.run_id, e.position)
         return ArchivedFolder("execution", e.id, f"{self._run_folder}/{self._folders[e.id]}", f"{into}/{position}")
 
-    def unarchive(self, rollback: str) -> None:
+    def restore(self, rollback: str) -> None:
         location = archive_location(self._connection, rollback)
         rows = find_archived_items(self._connection, rollback)
-        back = {row.item_id: row.original_path for row in rows if row.item_type == "artifact"}
+        original_paths = {row.item_id: row.original_path for row in rows if row.item_type == "artifact"}
         files: list[MovedArtifact] = []
         for item in self._all_promoted():
-            if item.record_id in back:
-                files += self._move([item], partial(_become, back[item.record_id]))
+            if item.record_id in original_paths:
+                files += self._move([item], partial(_replace, original_paths[item.record_id]))
         own = {self._facts.run_id, *self._run.executions}
         folders = tuple(ArchivedFolder(*row) for row in rows if row.item_type != "artifact" and row.item_id in own)
         self._rollbacks[rollback] = RollbackMoves(rollback, location.rstrip("/"), folders, tuple(files))
 
-    def set_aside(self, pass_number: int) -> None:
+    def archive_pass(self, pass_number: int) -> None:
         into = layout.pass_folder(self._run_folder, pass_number)
         ids = {e.id for e in self._run.executions.values() if e.pass_number == pass_number and e.archived_by is None}
-        self._move(self._of(ids), partial(_rebase, f"{self._run_folder}/", f"{into}/"))
+        self._move(self._promoted_by(ids), partial(_rebase, f"{self._run_folder}/", f"{into}/"))
         for record_id, new in self._new.items():
             if new.promoted and new.execution_id in ids:
                 self._new[record_id] = new.replace(
                     file_path=f"{into}/{new.file_path.removeprefix(self._run_folder + '/')}"
                 )
         for record_id, path in self._promoted.items():
-            if self._known[record_id].execution_id in ids:
+            if self._existing[record_id].execution_id in ids:
                 self._promoted[record_id] = f"{into}/{path.removeprefix(self._run_folder + '/')}"
 
     def _all_promoted(self) -> list[ArtifactFile]:
-        return [item for item in self._known.values() if item.promoted]
+        return [item for item in self._existing.values() if item.promoted]
 
-    def _of(self, executions: Iterable[str]) -> list[ArtifactFile]:
-        wanted = set(executions)
-        return [item for item in self._all_promoted() if item.execution_id in wanted]
+    def _promoted_by(self, executions: Iterable[str]) -> list[ArtifactFile]:
+        ids = set(executions)
+        return [item for item in self._all_promoted() if item.execution_id in ids]
 
     def _move(
         self, items: Sequence[ArtifactFile], rename: Callable[[str], str], *, superseded: bool = False
     ) -> list[MovedArtifact]:
         for item in items:
             earlier = self._moved.get(item.record_id)
-            at = earlier.destination if earlier else item.path
+            path = earlier.destination if earlier else item.path
             self._moved[item.record_id] = MovedArtifact(
                 item.record_id,
                 item.artifact_id,
@@ -198,12 +200,12 @@ class _FilePlanner:
                 item.checksum,
                 item.size,
                 item.path,
-                rename(at),
+                rename(path),
                 superseded or (earlier is not None and earlier.superseded),
             )
         return [self._moved[item.record_id] for item in items]
 
-    def filing(self) -> FilePlan:
+    def file_plan(self) -> FilePlan:
         return FilePlan(tuple(self._new.values()), self._promoted, tuple(self._moved.values()), self._rollbacks)
 
 
@@ -211,16 +213,16 @@ def _into(folder: str, path: str) -> str:
     return f"{folder}/{path.rpartition('/')[2]}"
 
 
-def _rebase(cut: str, onto: str, path: str) -> str:
-    return onto + path.removeprefix(cut)
+def _rebase(old_prefix: str, new_prefix: str, path: str) -> str:
+    return new_prefix + path.removeprefix(old_prefix)
 
 
-def _become(path: str, _: str) -> str:
+def _replace(path: str, _: str) -> str:
     return path
 
 
-def write_moves(connection: Connection, filing: FilePlan, given: CommandContext) -> None:
-    """The rows of files that move say where they are from now on."""
-    for moved in filing.moves:
-        superseded_at = given.at if moved.superseded else None
+def save_moves(connection: Connection, file_plan: FilePlan, context: CommandContext) -> None:
+    """Save the new paths of moved files."""
+    for moved in file_plan.moves:
+        superseded_at = context.at if moved.superseded else None
         move_artifact(connection, moved.record_id, moved.destination, superseded_at=superseded_at)

@@ -1,4 +1,4 @@
-"""Jobs are named after what they are for: one that is enqueued twice is there once."""
+"""Ids of jobs. They depend only on the purpose of the job, so that enqueueing it twice creates one job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cairn.store import LoadedRun
 
 
 def drivers_of(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Who drives what was dispatched: the lane that reported takes the first, the others get lanes of their own."""
+    """The driver of each dispatched execution, and the new lanes. The reporting lane takes the first execution."""
     drivers: dict[str, str] = {}
     jobs: list[str] = []
     for effect in decision.effects:
@@ -51,10 +51,10 @@ def timer_id(run_id: str, command: Timer) -> str:
 
 
 def driven_by(loaded: LoadedRun, job: str) -> Execution | None:
-    """The execution at work that this job drives."""
-    for execution, driver in loaded.drivers.items():
+    """The working execution that this job drives."""
+    for execution_id, driver in loaded.drivers.items():
         if driver == job:
-            e = loaded.run.executions[execution]
+            e = loaded.run.executions[execution_id]
             if e.state is ExecutionState.WORKING and e.archived_by is None:
                 return e
     return None

@@ -1,4 +1,4 @@
-"""One at a time: who changes a run, or a pipeline's folder, holds it meanwhile."""
+"""Locks on runs and pipelines: one change at a time in this process."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from weakref import WeakValueDictionary
 
 
 class Locks:
-    """By id. Who holds a pipeline and its runs takes the pipeline first: so nobody waits for one another."""
+    """Locks by id. To avoid deadlocks, lock a pipeline before its runs."""
 
     def __init__(self) -> None:
         self._locks = WeakValueDictionary[str, asyncio.Lock]()
 
     def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
-        """Nobody else in this process changes these meanwhile."""
-        return self._lock(ids[0]) if len(ids) == 1 else self._all(ids)
+        return self._lock(ids[0]) if len(ids) == 1 else self._lock_all(ids)
 
     @asynccontextmanager
-    async def _all(self, ids: tuple[str, ...]) -> AsyncGenerator[None]:
+    async def _lock_all(self, ids: tuple[str, ...]) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
-            for each in sorted(set(ids)):
-                await stack.enter_async_context(self._lock(each))
+            for name in sorted(set(ids)):
+                await stack.enter_async_context(self._lock(name))
             yield
 
     def _lock(self, id: str) -> asyncio.Lock:

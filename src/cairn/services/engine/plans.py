@@ -1,4 +1,4 @@
-"""What a run is carried out by: stored definitions, read and compiled once each."""
+"""Cached definitions and their compiled plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.store import PlanCache as StoredPlans
 
 
 class DefinitionCache(StoredPlans):
-    """Compiled plans and policies, and the definitions they come from; a revision never changes."""
+    """Plans, policies and definitions by revision. A revision never changes."""
 
     def __init__(self) -> None:
         super().__init__(_compile_plan, layout)
@@ -26,14 +26,14 @@ class DefinitionCache(StoredPlans):
         )
 
     def cached(self, pipeline_id: str, revision: int) -> PipelineDefinition | None:
-        """The definition, if it has been read before."""
+        """The definition, if it is in the cache."""
         return self._definitions.find((pipeline_id, revision))
 
 
-def _compile_plan(graph_of: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
-    return compile_plan(parse(dict(graph_of)), parse(dict(newest)), revision=revision)
+def _compile_plan(graph: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
+    return compile_plan(parse(dict(graph)), parse(dict(newest)), revision=revision)
 
 
 def definition_of(connection: Connection, plans: DefinitionCache, pipeline_id: str, row: Row) -> CheckpointDefinition:
-    """The definition that it is carried out by."""
+    """The checkpoint definition that an execution uses."""
     return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]
