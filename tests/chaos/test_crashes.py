@@ -72,7 +72,7 @@ async def finish(app: App, scenario: str, ids: Ids) -> None:
     await ignore_applied(SCENARIOS[scenario].act(app, ids))
     await SCENARIOS[scenario].check(app, ids)
     await app.check()
-    for pipeline in await app.cairn.folder_repair.pipelines():
+    for pipeline in await app.cairn.folder_repair.active_pipelines():
         assert app.cairn.folder_repair.find_drift(pipeline).is_clean
     left = list((app.folder / "pipelines").glob("**/drift_*"))
     assert left == [], "a file of Cairn's own was mistaken for a user's"

@@ -339,9 +339,9 @@ class App:
 
     async def repair(self) -> RepairReport:
         """Run `repair_all` for the pipelines of this test only. A shared app has those of many tests."""
-        pipelines = await self.cairn.folder_repair.pipelines()
+        pipelines = await self.cairn.folder_repair.active_pipelines()
         own = [pipeline_id for pipeline_id in pipelines if pipeline_id in self.pipeline_ids]
-        with patch.object(self.cairn.folder_repair, "pipelines", AsyncMock(return_value=own)):
+        with patch.object(self.cairn.folder_repair, "active_pipelines", AsyncMock(return_value=own)):
             return await self.cairn.folder_repair.repair_all()
 
     async def cancel_runs(self) -> None:
@@ -360,7 +360,7 @@ class App:
             await self.cancel_runs()  # a run that hangs would make later tests hang
             raise
         for pipeline_id in pipeline_ids:
-            if pipeline_id in await self.cairn.folder_repair.pipelines():
+            if pipeline_id in await self.cairn.folder_repair.active_pipelines():
                 drift = self.cairn.folder_repair.find_drift(pipeline_id)
                 assert drift.is_clean, drift
         assert await self.broken_links() == []

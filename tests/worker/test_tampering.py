@@ -32,7 +32,7 @@ async def restarted(app: App) -> RepairReport:
     """Repair the folders as the server does, with results in health, log and trail."""
     await app.open()
     report = await app.cairn.folder_repair.repair_all()
-    assert app.cairn.folder_repair.last == report
+    assert app.cairn.folder_repair.last_report == report
     return report
 
 

@@ -16,7 +16,7 @@ from cairn.core.errors import CommandRefused
 from cairn.files import layout
 from cairn.ports import JobEngine
 from cairn.services.engine.engine import Engine
-from cairn.services.folders import recovery
+from cairn.services.folders import queries
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.idempotency import RESPONSE_LIFETIME
 from cairn.services.notifications.records import delete_old_notifications
@@ -64,7 +64,7 @@ class Retention:
         now = self._engine.clock.now()
         await self.sweep_jobs()
         await self._sweep_rows(now)
-        for pipeline_id in await self._database.aread(recovery.active_pipelines):
+        for pipeline_id in await self._database.aread(queries.active_pipelines):
             if self._days.errored:
                 await self._sweep_errored(pipeline_id, now - timedelta(days=self._days.errored))
             if self._days.archives:

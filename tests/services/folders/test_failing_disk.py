@@ -226,7 +226,7 @@ async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_
         raise PermissionError(errno.EACCES, "Permission denied", ".archived")
 
     with monkeypatch.context() as patched:
-        patched.setattr(FileRecovery, "_archive", refuse)
+        patched.setattr(FileRecovery, "_archived_folders", refuse)
         await app.cairn.folder_repair.repair_unfinished()
     assert "[Errno 13] Permission denied" in caplog.text
     assert pipeline in left(app)  # with others of the app that have not been written down as filed

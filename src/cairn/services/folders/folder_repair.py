@@ -1,4 +1,4 @@
-"""Keeps the folders equal to the database: at every start, and whenever somebody asks."""
+"""Keep the folders equal to the database: finish unfinished changes, and find and repair drift."""
 
 from __future__ import annotations
 
@@ -10,34 +10,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-import sqlalchemy as sa
-
-from cairn.core.states import RunStatus
 from cairn.files import Drift, ExpectedTree, RepairResult, Tree, Workspaces, layout
 from cairn.ports import Clock
 from cairn.services.engine.engine import Engine
-from cairn.services.folders import expected_files, records
-from cairn.services.folders import recovery as mending
+from cairn.services.folders import expected_files, queries, records
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
 from cairn.store import Connection, Database
-from cairn.store import pipelines as store_pipelines
-from cairn.store import tables as t
+from cairn.store import pipelines as pipeline_rows
 from cairn.store.events import chain
 
 log = logging.getLogger(__name__)
 
-BY = "repair"  # the actor of its events
-SHOWN = 50  # paths of each kind that an event names
+ACTOR = "repair"  # of its events
+MAX_PATHS = 50  # of each kind in an event
 
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What was found to differ, and put right."""
-
     checked_at: datetime
     pipelines: int = 0
-    rewritten: int = 0  # files that were missing, or had been changed
+    rewritten: int = 0  # files that were missing or changed
     moved_aside: int = 0  # files of users, and changed ones
     failed: tuple[str, ...] = ()
 
@@ -45,7 +38,7 @@ class RepairReport:
     def is_clean(self) -> bool:
         return not (self.rewritten or self.moved_aside or self.failed)
 
-    def with_more(self, other: RepairReport) -> RepairReport:
+    def combine(self, other: RepairReport) -> RepairReport:
         return replace(
             self,
             rewritten=self.rewritten + other.rewritten,
@@ -56,14 +49,14 @@ class RepairReport:
 
 class FolderRepair:
     def __init__(
-        self, database: Database, engine: Engine, folder_sync: FolderSync, mending: FileRecovery, clock: Clock
+        self, database: Database, engine: Engine, folder_sync: FolderSync, recovery: FileRecovery, clock: Clock
     ) -> None:
         self._database = database
         self._engine = engine
         self._folder_sync = folder_sync
-        self._mending = mending
+        self._recovery = recovery
         self._clock = clock
-        self.last: RepairReport | None = None
+        self.last_report: RepairReport | None = None
 
     @property
     def _tree(self) -> Tree:
@@ -71,156 +64,148 @@ class FolderRepair:
 
     @property
     def root(self) -> Path:
-        """The folder that holds the pipelines' folders."""
+        """The folder that contains the folders of all pipelines."""
         return self._tree.root
 
-    # ---- for the worker ------------------------------------------------------------------------------
+    # Unfinished changes
     async def save_synced_revisions(self) -> None:
-        """Note whose files stand, so that the next start need not look at them first."""
-        filed = self._folder_sync.pop_all_synced()
-        if not filed:
-            return
-        r = t.pipeline_runs
-        rows = [{"run": run_id, "through": revision} for run_id, revision in filed.items()]
-        mark = sa.update(r).where(r.c.run_id == sa.bindparam("run")).values(synced_revision=sa.bindparam("through"))
-        await self._database.transact(lambda c: c.execute(mark, rows))
+        """Save which runs are synced, so that the next start doesn't have to check them."""
+        revisions = self._folder_sync.pop_all_synced()
+        if revisions:
+            await self._database.transact(lambda c: records.save_synced_revisions(c, revisions))
 
     async def repair_failed(self) -> None:
-        """Files that could not follow are tried again."""
+        """Retry the pipelines whose files could not be synced."""
         for pipeline_id in await self._database.aread(self._folder_sync.failed_pipelines):
             await self.repair_pipeline(pipeline_id)
 
-    # ---- at the start --------------------------------------------------------------------------------
     async def repair_unfinished(self) -> None:
-        """Before anything starts, and when somebody asks: finish the files of what was committed."""
-        for pipeline_id in await asyncio.to_thread(self._mending.unfinished):
+        """Finish the committed changes of all pipelines: at the start of the server, and on request."""
+        for pipeline_id in await asyncio.to_thread(self._recovery.unfinished_pipelines):
             await self.repair_pipeline(pipeline_id)
 
     async def repair_pipeline(self, pipeline_id: str) -> None:
-        """Finish what was committed for a pipeline; what fails is tried again."""
-        with self._trying(pipeline_id):
+        """Finish the committed changes of a pipeline. A failed repair is retried later."""
+        with self._record_failure(pipeline_id):
             async with self._engine.lock(pipeline_id):
-                runs = await self._database.aread(lambda c: store_pipelines.current_runs(c, pipeline_id))
+                runs = await self._database.aread(lambda c: pipeline_rows.current_runs(c, pipeline_id))
                 async with self._engine.lock(*runs):
                     await self.repair_locked_pipeline(pipeline_id, runs)
 
     async def repair_locked_pipeline(self, pipeline_id: str, runs: list[str]) -> None:
-        """The same for who holds the pipeline and its runs. What Cairn itself had not written yet is no drift."""
-        with self._trying(pipeline_id):
+        """Do the same for a caller that has locked the pipeline and its runs. Records no drift event."""
+        with self._record_failure(pipeline_id):
             await self._folder_sync.open_runs(runs)
             self._folder_sync.mark_repaired(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
 
     @contextmanager
-    def _trying(self, pipeline_id: str) -> Generator[None]:
+    def _record_failure(self, pipeline_id: str) -> Generator[None]:
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - the others are mended all the same
+        except Exception as error:  # noqa: BLE001 - the other pipelines must still be repaired
             self._folder_sync.fail_pipeline(pipeline_id, error)
 
     def _finish(self, pipeline_id: str) -> dict[str, int]:
-        """The answer is which runs' files stand now, and through which revision."""
-        self._mending.finish_moves(pipeline_id)
-        if pipeline_id not in self._database.read(mending.active_pipelines):
+        """Finish all changes. Return the synced revision of each repaired run."""
+        self._recovery.finish_moves(pipeline_id)
+        if pipeline_id not in self._database.read(queries.active_pipelines):
             self._database.transact_now(lambda c: records.mark_in_sync(c, pipeline_id))
             return {}
-        unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
-        for run_id in unfinished:
-            self._mending.finish_run(run_id)
+        runs = self._database.read(lambda c: queries.unsynced_runs(c, pipeline_id))
+        for run_id in runs:
+            self._recovery.finish_run(run_id)
         if self._repair(self.find_drift(pipeline_id)).failed:
             return {}
         self._database.transact_now(lambda c: records.mark_in_sync(c, pipeline_id))
-        return self._database.read(lambda c: mending.revisions(c, unfinished))
+        return self._database.read(lambda c: queries.revisions(c, runs))
 
+    # Drift
     async def repair_all(self) -> RepairReport:
-        """Compare every pipeline's folder with the database, and put right what differs."""
-        pipelines = await self.pipelines()
+        """Compare the folder of every pipeline with the database and repair differences."""
+        pipelines = await self.active_pipelines()
         report = RepairReport(self._clock.now(), len(pipelines))
         for pipeline_id in pipelines:
             try:
-                report = report.with_more(await self._mend(pipeline_id))
+                report = report.combine(await self._repair_drift(pipeline_id))
             except OSError as error:
                 report = replace(report, failed=(*report.failed, f"{pipeline_id}: {error}"))
-        self.last = report
+        self.last_report = report
         if not report.is_clean:
-            log.warning("drift: %d files written again, %d moved aside", report.rewritten, report.moved_aside)
+            log.warning("repaired drift: %d files rewritten, %d moved aside", report.rewritten, report.moved_aside)
         return report
 
-    async def pipelines(self) -> list[str]:
-        return await self._database.aread(mending.active_pipelines)
+    async def active_pipelines(self) -> list[str]:
+        return await self._database.aread(queries.active_pipelines)
 
-    async def _mend(self, pipeline_id: str) -> RepairReport:
-        """Looked at twice: what differs is judged only while nobody acts on the pipeline."""
+    async def _repair_drift(self, pipeline_id: str) -> RepairReport:
+        """Check without locks first. If something differs, check again under the locks and repair it."""
         at = self._clock.now()
         if (await asyncio.to_thread(self.find_drift, pipeline_id)).is_clean:
             return RepairReport(at)
         async with self._engine.lock(pipeline_id):
-            if pipeline_id not in await self.pipelines():
+            if pipeline_id not in await self.active_pipelines():
                 return RepairReport(at)
-            runs = await self._database.aread(lambda c: store_pipelines.current_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipeline_rows.current_runs(c, pipeline_id))
             async with self._engine.lock(*runs):
                 await self._folder_sync.open_runs(runs)
-                return await asyncio.to_thread(self._mend_now, pipeline_id, at)
+                return await asyncio.to_thread(self._repair_drift_now, pipeline_id, at)
 
-    # ---- drift, beside the event loop ----------------------------------------------------------------
-    def find_drift(self, pipeline_id: str) -> Drift:
-        """How a pipeline's folder differs from the database."""
-        as_of = self._clock.now()  # what comes after the database was read is not judged
-        expected, at_work = self._database.read(lambda c: (self._expected(c, pipeline_id), _at_work(c, pipeline_id)))
-        drift = self._tree.scan(pipeline_id, replace(expected, as_of=as_of))
-        # Of a run that is at work `run_info.json` is written when it comes to rest.
-        behind = {path for path in drift.changed if path in at_work and self._own_info(pipeline_id, path)}
-        return replace(drift, changed=tuple(path for path in drift.changed if path not in behind))
-
-    def _mend_now(self, pipeline_id: str, at: datetime) -> RepairReport:
+    def _repair_drift_now(self, pipeline_id: str, at: datetime) -> RepairReport:
         drift = self.find_drift(pipeline_id)
-        behind = sum(self._own_info(pipeline_id, path) is not None for path in drift.changed)
-        done = self._repair(drift)
-        failed = tuple(f"{path}: {why}" for path, why in done.failed)
-        for line in failed:
-            log.error("drift of pipeline %s could not be put right: %s", pipeline_id, line)
-        report = RepairReport(at, 1, len(done.written) - behind, len(done.moved_aside), failed)
+        outdated = sum(self._own_checksum(pipeline_id, path) is not None for path in drift.changed)
+        result = self._repair(drift)
+        failed = tuple(f"{path}: {reason}" for path, reason in result.failed)
+        for failure in failed:
+            log.error("could not repair drift of pipeline %s: %s", pipeline_id, failure)
+        report = RepairReport(at, 1, len(result.written) - outdated, len(result.moved_aside), failed)
         if report.rewritten or report.moved_aside:
-            self._tell(pipeline_id, done, at)
+            self._record_event(pipeline_id, result, at)
         return report
+
+    def find_drift(self, pipeline_id: str) -> Drift:
+        """How the folder of a pipeline differs from the database. Slow: call it in a thread."""
+        as_of = self._clock.now()  # ignore files that appear after the database was read
+        expected, in_progress = self._database.read(
+            lambda c: (self._expected_tree(c, pipeline_id), _run_info_paths(c, pipeline_id))
+        )
+        drift = self._tree.scan(pipeline_id, replace(expected, as_of=as_of))
+        # The `run_info.json` of a run in progress is outdated until the run is idle.
+        outdated = {path for path in drift.changed if path in in_progress and self._own_checksum(pipeline_id, path)}
+        return replace(drift, changed=tuple(path for path in drift.changed if path not in outdated))
 
     def _repair(self, drift: Drift) -> RepairResult:
         if drift.is_clean:
             return RepairResult()
-        self._tree.create_pipeline(drift.pipeline_id)  # the folders that nothing is expected in
-        own = set(self._mending.own(drift.pipeline_id))
-        own.update(filter(None, (self._own_info(drift.pipeline_id, path) for path in drift.changed)))
+        self._tree.create_pipeline(drift.pipeline_id)  # empty folders are not part of the drift
+        own = set(self._recovery.own_checksums(drift.pipeline_id))
+        own.update(filter(None, (self._own_checksum(drift.pipeline_id, path) for path in drift.changed)))
         return self._tree.repair(drift, self._clock.now(), own)
 
-    def _own_info(self, pipeline_id: str, path: str) -> str | None:
-        """The checksum of a `run_info.json` that Cairn has written and nobody has changed since."""
+    def _own_checksum(self, pipeline_id: str, path: str) -> str | None:
+        """The checksum of a `run_info.json` that was not edited after Cairn wrote it."""
         if not path.endswith(f"/{layout.RUN_INFO}"):
             return None
         try:
-            return expected_files.own_run_info((self._tree.root / pipeline_id / path).read_bytes())
+            return expected_files.checksum_if_unmodified((self._tree.root / pipeline_id / path).read_bytes())
         except OSError:
             return None
 
-    def _tell(self, pipeline_id: str, done: RepairResult, at: datetime) -> None:
-        """In the trail of the pipeline: what was written again, and where things of users are now."""
-        told = {
-            "rewritten": list(done.written[:SHOWN]),
-            "moved_aside": [{"from": was, "to": now} for was, now in done.moved_aside[:SHOWN]],
-            "counts": {"rewritten": len(done.written), "moved_aside": len(done.moved_aside)},
+    def _record_event(self, pipeline_id: str, result: RepairResult, at: datetime) -> None:
+        """Record which files were rewritten, and where files of users are now."""
+        metadata = {
+            "rewritten": list(result.written[:MAX_PATHS]),
+            "moved_aside": [{"from": old, "to": new} for old, new in result.moved_aside[:MAX_PATHS]],
+            "counts": {"rewritten": len(result.written), "moved_aside": len(result.moved_aside)},
         }
         self._database.transact_now(
-            lambda c: chain.append_pipeline_event(c, pipeline_id, "drift_repaired", BY, at, told)
+            lambda c: chain.append_pipeline_event(c, pipeline_id, "drift_repaired", ACTOR, at, metadata)
         )
 
-    def _expected(self, connection: Connection, pipeline_id: str) -> ExpectedTree:
-        e, r = t.checkpoint_executions.c, t.pipeline_runs.c
-        rows = connection.execute(
-            sa.select(e.execution_id, e.has_workspace, r.archived_by)
-            .select_from(t.checkpoint_executions.join(t.pipeline_runs, r.run_id == e.run_id))
-            .where(r.pipeline_id == pipeline_id)
-        ).all()
+    def _expected_tree(self, connection: Connection, pipeline_id: str) -> ExpectedTree:
+        rows = queries.workspaces(connection, pipeline_id)
         return ExpectedTree(
-            files=expected_files.expected(connection, self._database, pipeline_id),
-            latest=expected_files.latest_folder(connection, pipeline_id),
+            files=expected_files.list_files(connection, self._database, pipeline_id),
+            latest=expected_files.latest_run_folder(connection, pipeline_id),
             workspaces=Workspaces(
                 open=frozenset(row.execution_id for row in rows if row.has_workspace and row.archived_by is None),
                 known=frozenset(row.execution_id for row in rows),
@@ -228,12 +213,9 @@ class FolderRepair:
         )
 
 
-def _at_work(connection: Connection, pipeline_id: str) -> frozenset[str]:
-    """Where the `run_info.json` of runs in progress lie."""
-    r = t.pipeline_runs.c
-    rows = connection.execute(
-        sa.select(r.run_id, r.run_version).where(
-            r.pipeline_id == pipeline_id, r.status == RunStatus.IN_PROGRESS.value, r.archived_by.is_(None)
-        )
+def _run_info_paths(connection: Connection, pipeline_id: str) -> frozenset[str]:
+    """Paths of the `run_info.json` of runs in progress."""
+    return frozenset(
+        f"{layout.run_folder(row.run_version, row.run_id)}/{layout.RUN_INFO}"
+        for row in queries.runs_in_progress(connection, pipeline_id)
     )
-    return frozenset(f"{layout.run_folder(row.run_version, row.run_id)}/{layout.RUN_INFO}" for row in rows)

@@ -145,7 +145,7 @@ class DefinitionWriter:
     def _update_folder(self, pipeline_id: str, ended_version: int | None, context: CommandContext) -> None:
         if ended_version is not None:
             self._folder_sync.tree.archive_definition_runs(pipeline_id, ended_version, context.at)
-            self._recovery.note_ended(pipeline_id, ended_version)
+            self._recovery.mark_version_synced(pipeline_id, ended_version)
         self._folder_sync.write_definition(pipeline_id)
 
     def publish_change(self, pipeline_id: str, event_type: str) -> None:
