@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from cairn.adapters.simulated_model.script_file import SimulationFile
 from cairn.ports.models import ModelError
-from cairn.services.doctor.models import models as look_at_models
+from cairn.services.doctor.models import check_models
 from tests.adapters.models.fake_provider import FakeProvider, running_provider
 from tests.adapters.models.replies import Answer, ErrorReply
 from tests.adapters.models.requests import KEY
@@ -143,7 +143,7 @@ async def test_who_may(app: App) -> None:
 
 
 def told(app: App, *fallbacks: str) -> list[tuple[str, str]]:
-    return [(one.status, one.detail) for one in look_at_models(app.cairn.models, fallbacks)]
+    return [(one.status, one.detail) for one in check_models(app.cairn.models, fallbacks)]
 
 
 async def test_what_the_doctor_says(app: App) -> None:

@@ -1,4 +1,4 @@
-"""What is kept for a time only goes for good after it: with an event, and never anything of a user's."""
+"""Permanently delete what is past its retention time. Files of users are never deleted."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from cairn.store.settings import save_setting
 
 log = logging.getLogger(__name__)
 
-BY = "retention"  # who tells of it
-KEY = "retention"  # in the settings: when it was last done
+ACTOR = "retention"  # of its events
+KEY = "retention"  # setting: time of the last sweep
 DAY = timedelta(days=1)
-UNREFERENCED = timedelta(days=1)  # contents that nothing refers to may still be on their way
-FINISHED = timedelta(hours=1)  # jobs that are over
+BLOB_GRACE = timedelta(days=1)  # a blob is stored before the row that refers to it
+JOB_GRACE = timedelta(hours=1)  # after the end of a job
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionDays:
-    """How long things are kept; 0 is for ever."""
+    """Retention times in days. 0 means forever."""
 
     archives: int = 365
     errored: int = 90
@@ -55,9 +55,9 @@ class Retention:
         self._days = days
 
     async def sweep_daily(self) -> None:
-        """Once a day, whichever process comes first."""
+        """Sweep once a day, in one of the processes."""
         now = self._engine.clock.now()
-        if await self._database.transact(lambda c: _take(c, now)):
+        if await self._database.transact(lambda c: _claim_daily_sweep(c, now)):
             await self.sweep()
 
     async def sweep(self) -> None:
@@ -71,13 +71,13 @@ class Retention:
                 await self._sweep_archives(pipeline_id, now - timedelta(days=self._days.archives))
         if self._days.tests:
             before = now - timedelta(days=self._days.tests)
-            for row in await self._database.aread(lambda c: _old_tests(c, before)):
-                await self._remove_test(row)
+            for row in await self._database.aread(lambda c: _expired_test_runs(c, before)):
+                await self._remove_test_run(row)
 
-    # ---- rows ----------------------------------------------------------------------------------------
+    # Rows
     async def sweep_jobs(self) -> None:
-        """Jobs that are over are not needed any more; there may be many of them."""
-        before = self._engine.clock.now() - FINISHED
+        """Delete ended jobs, in batches."""
+        before = self._engine.clock.now() - JOB_GRACE
         while await asyncio.to_thread(self._jobs.delete_finished, before):
             pass
 
@@ -89,69 +89,69 @@ class Retention:
             before = now - timedelta(days=self._days.deliveries)
             while await self._database.transact(lambda c: delete_old_notifications(c, before)):
                 pass
-        await self.sweep_contents()
+        await self.sweep_blobs()
 
-    async def sweep_contents(self) -> None:
-        """Contents that nothing refers to."""
-        before = self._engine.clock.now() - UNREFERENCED
+    async def sweep_blobs(self) -> None:
+        """Delete unreferenced blobs, in batches."""
+        before = self._engine.clock.now() - BLOB_GRACE
         while await self._database.transact(lambda c: blobs.sweep(c, before, limit=100)):
             pass
 
-    # ---- folders -------------------------------------------------------------------------------------
+    # Folders
     async def _sweep_errored(self, pipeline_id: str, before: datetime) -> None:
-        old = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ERRORED)
-        if await self._discard(pipeline_id, old):
-            await self._tell(pipeline_id, "errored_discarded", paths=list(old))
+        expired = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ERRORED)
+        if await self._delete(pipeline_id, expired):
+            await self._record_event(pipeline_id, "errored_discarded", paths=list(expired))
 
     async def _sweep_archives(self, pipeline_id: str, before: datetime) -> None:
-        """What the drift repair has kept aside is a user's, and stays."""
-        old = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ARCHIVED)
-        for path in old:
+        """Delete expired archives, except files of users that drift repair has moved aside."""
+        expired = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ARCHIVED)
+        for path in expired:
             name = path.removeprefix(f"{layout.ARCHIVED}/")
             if name.startswith("rollback_"):
-                await self._discard_rollback(pipeline_id, path)
-            elif name.startswith("definition_") and await self._discard(pipeline_id, (path,)):
-                await self._tell(pipeline_id, "archive_deleted", paths=[path])
+                await self._delete_rollback_archive(pipeline_id, path)
+            elif name.startswith("definition_") and await self._delete(pipeline_id, (path,)):
+                await self._record_event(pipeline_id, "archive_deleted", paths=[path])
 
-    async def _discard_rollback(self, pipeline_id: str, path: str) -> None:
-        """From now on it cannot be undone."""
+    async def _delete_rollback_archive(self, pipeline_id: str, path: str) -> None:
+        """Delete the archive of a rollback, which can't be undone afterwards."""
         row = await self._database.aread(lambda c: _rollback_at(c, pipeline_id, path))
         if row is not None:
             now = self._engine.clock.now()
             async with self._engine.lock(row.target_run_id):
-                await self._database.transact(lambda c: _forget_archive(c, row, path, now))
+                await self._database.transact(lambda c: _mark_archive_deleted(c, row, path, now))
                 self._engine.forget(row.target_run_id)
-        await self._discard(pipeline_id, (path,))
+        await self._delete(pipeline_id, (path,))
 
-    async def _discard(self, pipeline_id: str, paths: tuple[str, ...]) -> bool:
+    async def _delete(self, pipeline_id: str, paths: tuple[str, ...]) -> bool:
         for path in paths:
             try:
                 await asyncio.to_thread(self._tree.delete_expired, pipeline_id, path)
             except OSError as error:
-                log.warning("%s of pipeline %s could not be removed: %s", path, pipeline_id, error)
+                log.warning("could not delete %s of pipeline %s: %s", path, pipeline_id, error)
                 return False
         return bool(paths)
 
-    async def _tell(self, pipeline_id: str, type: str, **metadata: Any) -> None:
+    async def _record_event(self, pipeline_id: str, type: str, **metadata: Any) -> None:
         at = self._engine.clock.now()
-        await self._database.transact(lambda c: chain.append_pipeline_event(c, pipeline_id, type, BY, at, metadata))
+        await self._database.transact(lambda c: chain.append_pipeline_event(c, pipeline_id, type, ACTOR, at, metadata))
 
-    # ---- test runs -----------------------------------------------------------------------------------
-    async def _remove_test(self, row: Row) -> None:
-        """Its folder first: cut off in between, it is written again, and removed the next time."""
-        with suppress(CommandRefused):  # it is over
-            await self._engine.send(row.run_id, CancelRun(), self._engine.context(BY))
+    # Test runs
+    async def _remove_test_run(self, row: Row) -> None:
+        """Delete the folder first. After an interruption, it is recreated from the rows, and the next sweep retries."""
+        with suppress(CommandRefused):  # the run is closed
+            await self._engine.send(row.run_id, CancelRun(), self._engine.context(ACTOR))
         async with self._engine.lock(row.pipeline_id), self._engine.lock(row.run_id):
-            if not await self._discard(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
+            if not await self._delete(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
                 return
             await self._database.transact(lambda c: _delete_run(c, row.run_id))
             self._engine.forget(row.run_id)
             self._folder_sync.forget_run(row.run_id)
-        await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
+        await self._record_event(row.pipeline_id, "test_run_removed", run_id=row.run_id)
 
 
-def _take(connection: Connection, now: datetime) -> bool:
-    """Whether it is due; who asks first does it."""
+def _claim_daily_sweep(connection: Connection, now: datetime) -> bool:
+    """Whether the sweep is due. Only one process gets True."""
     c = t.settings.c
     value: Any = connection.execute(sa.select(c.value).where(c.key == KEY).with_for_update()).scalar_one_or_none()
     if value is not None and now - datetime.fromisoformat(value) < DAY:
@@ -169,34 +169,34 @@ def _rollback_at(connection: Connection, pipeline_id: str, path: str) -> Row | N
     ).one_or_none()
 
 
-def _forget_archive(connection: Connection, row: Row, path: str, at: datetime) -> None:
+def _mark_archive_deleted(connection: Connection, row: Row, path: str, at: datetime) -> None:
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
-    told = chain.EventRecord("archive_deleted", {"paths": [path]}, rollback_id=row.rollback_id)
-    chain.append_run_event(connection, row.target_run_id, told, BY, at)
+    event = chain.EventRecord("archive_deleted", {"paths": [path]}, rollback_id=row.rollback_id)
+    chain.append_run_event(connection, row.target_run_id, event, ACTOR, at)
 
 
-def _old_tests(connection: Connection, before: datetime) -> list[Row]:
+def _expired_test_runs(connection: Connection, before: datetime) -> list[Row]:
     r = t.pipeline_runs.c
     query = sa.select(r.run_id, r.pipeline_id).where(r.is_test, r.created_at < before).order_by(r.created_at)
     return list(connection.execute(query))
 
 
 def _delete_run(connection: Connection, run_id: str) -> None:
-    """The rows of a run; its events stay, the trail outlives what it tells of."""
-    for table, of in reversed(_owned(run_id).items()):
-        connection.execute(sa.delete(table).where(of))
+    """Delete the rows of a run. Its events stay: they are the audit log."""
+    for table, condition in reversed(_owned_rows(run_id).items()):
+        connection.execute(sa.delete(table).where(condition))
 
 
-def _owned(run_id: str) -> dict[sa.Table, sa.ColumnElement[bool]]:
-    """Every table that refers to the run, or to what does, and which of its rows; those referred to come first."""
+def _owned_rows(run_id: str) -> dict[sa.Table, sa.ColumnElement[bool]]:
+    """Every table with direct or indirect references to the run, with a condition for its rows. Parents first."""
     owned: dict[sa.Table, sa.ColumnElement[bool]] = {t.pipeline_runs: t.pipeline_runs.c.run_id == run_id}
     for table in t.metadata.sorted_tables:
-        refers = [
+        references = [
             key.parent.in_(sa.select(key.column).where(owned[key.column.table]))
             for key in table.foreign_keys
             if key.column.table in owned and key.column.table is not table
         ]
-        if refers:
-            owned[table] = sa.or_(*refers)
+        if references:
+            owned[table] = sa.or_(*references)
     return owned

@@ -18,7 +18,7 @@ def report() -> HealthReport:
         checked_at=story.at(30),
         healthy=True,
         checks=[
-            HealthCheck(name="database", status="ok", detail="sqlite, sound", hint=""),
-            HealthCheck(name="disk", status="warning", detail="0.8 GB free", hint="make room"),
+            HealthCheck(name="database", status="ok", detail="sqlite, no errors", hint=""),
+            HealthCheck(name="disk", status="warning", detail="0.8 GB free", hint="free up disk space"),
         ],
     )

@@ -1,4 +1,4 @@
-"""The database: schema, integrity, rows, contents, jobs, trail."""
+"""Check the database: schema, integrity, references, blobs, jobs and event chains."""
 
 from __future__ import annotations
 
@@ -8,69 +8,69 @@ from cairn.ports import JobEngine
 from cairn.services.dispatch.queries import working_executions
 from cairn.services.doctor.views import HealthCheck
 from cairn.services.events.queries import EventQueries
-from cairn.store import Connection, Database
-from cairn.store import integrity as store
+from cairn.store import Connection, Database, integrity
 from cairn.store.database import schema_version
 
-SHOWN = 5
-SWEPT = timedelta(days=2)  # contents that nothing refers to are removed every day
+MAX_ITEMS = 5  # in one detail
+SWEPT = timedelta(days=2)  # unreferenced blobs of this age should have been deleted by the daily sweep
 
 
-def schema(database: Database) -> list[HealthCheck]:
+def check_schema(database: Database) -> list[HealthCheck]:
     version, newest = database.schema_version, schema_version.newest()
     if version == newest:
-        return [_ok("schema", f"version {version}, the newest")]
-    detail = f"version {version or 'none'}, but this Cairn needs {newest}"
+        return [_ok("schema", f"version {version} is current")]
+    detail = f"version {version or 'none'}, but this version of Cairn requires {newest}"
     return [HealthCheck(name="schema", status="error", detail=detail, hint="start this version of the server")]
 
 
-def integrity(database: Database) -> list[HealthCheck]:
-    faults = database.read(store.database_errors)
-    if not faults:
-        return [_ok("database", f"{database.kind}, sound")]
-    hint = "stop the server, copy the folder, and go back to a backup"
-    return [HealthCheck(name="database", status="error", detail=_some(faults), hint=hint)]
+def check_integrity(database: Database) -> list[HealthCheck]:
+    errors = database.read(integrity.database_errors)
+    if not errors:
+        return [_ok("database", f"{database.kind}, no errors")]
+    hint = "stop the server, copy the data folder, and restore a backup"
+    return [HealthCheck(name="database", status="error", detail=_join(errors), hint=hint)]
 
 
-def rows(database: Database) -> list[HealthCheck]:
-    found = database.read(store.inconsistent_rows)
-    if not found:
-        return [_ok("rows", "every one has what it refers to")]
-    hint = "somebody has changed the database: compare with a backup"
-    return [HealthCheck(name="rows", status="error", detail=_some(found), hint=hint)]
+def check_references(database: Database) -> list[HealthCheck]:
+    errors = database.read(integrity.inconsistent_rows)
+    if not errors:
+        return [_ok("rows", "all references are valid")]
+    hint = "the database was changed outside Cairn; compare it with a backup"
+    return [HealthCheck(name="rows", status="error", detail=_join(errors), hint=hint)]
 
 
-def contents(database: Database, now: datetime) -> list[HealthCheck]:
-    left = database.read(lambda c: store.unused(c, now - SWEPT))
-    if not left.count:
-        return [_ok("contents", "nothing is left over")]
-    detail = f"{left.count} that nothing refers to, {left.size / 1_000_000:.1f} MB"
-    return [HealthCheck(name="contents", status="warning", detail=detail, hint="cairn doctor --repair removes them")]
+def check_blobs(database: Database, now: datetime) -> list[HealthCheck]:
+    unused = database.read(lambda c: integrity.unused(c, now - SWEPT))
+    if not unused.count:
+        return [_ok("contents", "none unreferenced")]
+    detail = f"{unused.count} unreferenced, {unused.size / 1_000_000:.1f} MB"
+    return [
+        HealthCheck(name="contents", status="warning", detail=detail, hint="run cairn doctor --repair to delete them")
+    ]
 
 
-def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
-    """Executions at work, and whether a job drives each."""
+def check_jobs(database: Database, jobs: JobEngine) -> list[HealthCheck]:
+    """Check that each working execution has a job that drives it."""
 
-    def look(connection: Connection) -> tuple[int, list[str]]:
+    def read(connection: Connection) -> tuple[int, list[str]]:
         rows = working_executions(connection)
         drivers = tuple({row.driver for row in rows if row.driver is not None})
-        over = jobs.finished_jobs(connection, drivers)
-        return len(rows), [row.execution_id for row in rows if row.driver is None or row.driver in over]
+        ended = jobs.finished_jobs(connection, drivers)
+        return len(rows), [row.execution_id for row in rows if row.driver is None or row.driver in ended]
 
-    at_work, left = database.read(look)
-    if not left:
-        return [_ok("jobs", f"{at_work} executions at work, each with its job")]
-    hint = "a running server takes them up within 15 seconds; if it does not, start it again"
-    detail = f"nobody drives {_some(left)}"
-    return [HealthCheck(name="jobs", status="warning", detail=detail, hint=hint)]
+    count, orphans = database.read(read)
+    if not orphans:
+        return [_ok("jobs", f"{count} executions in progress, each with a job")]
+    hint = "a running server resumes them within 15 seconds; otherwise restart it"
+    return [HealthCheck(name="jobs", status="warning", detail=f"executions without a job: {_join(orphans)}", hint=hint)]
 
 
-def event_chains(events: EventQueries) -> list[HealthCheck]:
-    verdict = events.verify_chains()
-    if verdict.valid:
-        return [_ok("events", f"{verdict.events} events in {verdict.chains} chains")]
-    broken = _some([f"{link.chain} at {link.seq}: {link.reason}" for link in verdict.broken])
-    hint = "somebody has changed the database: compare with a backup"
+def check_event_chains(events: EventQueries) -> list[HealthCheck]:
+    result = events.verify_chains()
+    if result.valid:
+        return [_ok("events", f"{result.events} events in {result.chains} chains")]
+    broken = _join([f"{link.chain} at {link.seq}: {link.reason}" for link in result.broken])
+    hint = "the database was changed outside Cairn; compare it with a backup"
     return [HealthCheck(name="events", status="error", detail=broken, hint=hint)]
 
 
@@ -78,6 +78,6 @@ def _ok(name: str, detail: str) -> HealthCheck:
     return HealthCheck(name=name, status="ok", detail=detail, hint="")
 
 
-def _some(found: list[str]) -> str:
-    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return "; ".join(found[:SHOWN]) + more
+def _join(items: list[str]) -> str:
+    more = f"; and {len(items) - MAX_ITEMS} more" if len(items) > MAX_ITEMS else ""
+    return "; ".join(items[:MAX_ITEMS]) + more

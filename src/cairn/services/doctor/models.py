@@ -1,4 +1,4 @@
-"""Models: whether the default and the fallbacks can be asked."""
+"""Check that the default model and its fallbacks can be used."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from cairn.ports.models import ModelCatalogue
 from cairn.services.doctor.views import HealthCheck
 
 
-def models(known: ModelCatalogue, fallbacks: Sequence[str]) -> list[HealthCheck]:
-    """Nobody is asked: that would cost."""
-    default = known.default
-    states = {one.name: one for one in known.providers()}
-    found: list[HealthCheck] = []
-    for name, what in ((default, "the default model"), *((other, "the fallback") for other in fallbacks)):
-        state = states.get(name.partition(":")[0])
-        if state is None:
-            detail = f"{what} {name}: there is no provider of this name"
-            found.append(_warning(detail, "see docs/guide/models.md, and cairn models list"))
-        elif not state.is_ready:
-            found.append(_warning(f"{what} {name} cannot be asked", state.hint))
-        elif (end := known.retirement_date(name)) is not None:
-            found.append(_warning(f"{what} {name} ends on {end}", "set another one: CAIRN_DEFAULT_MODEL"))
-    if found:
-        return found
+def check_models(catalogue: ModelCatalogue, fallbacks: Sequence[str]) -> list[HealthCheck]:
+    """Check without calling a model, because a call costs money."""
+    default = catalogue.default
+    providers = {provider.name: provider for provider in catalogue.providers()}
+    checks: list[HealthCheck] = []
+    for name, kind in ((default, "default model"), *((fallback, "fallback") for fallback in fallbacks)):
+        provider = providers.get(name.partition(":")[0])
+        if provider is None:
+            checks.append(
+                _warning(f"{kind} {name}: unknown provider", "see docs/guide/models.md and cairn models list")
+            )
+        elif not provider.is_ready:
+            checks.append(_warning(f"{kind} {name} is not available", provider.hint))
+        elif (end := catalogue.retirement_date(name)) is not None:
+            checks.append(_warning(f"{kind} {name} is retired on {end}", "set another model in CAIRN_DEFAULT_MODEL"))
+    if checks:
+        return checks
     is_simulated = default.startswith("simulated:")
-    detail = "no key for any provider: agents are simulated" if is_simulated else f"{default}; {known.prices}"
+    detail = "no provider has a key: agents are simulated" if is_simulated else f"{default}; {catalogue.prices}"
     return [HealthCheck(name="models", status="ok", detail=detail, hint="")]
 
 

@@ -1,4 +1,4 @@
-"""Rules: whether the file is what holds, and whether what holds can be met."""
+"""Check that the rules file is active and that the active rules are still valid."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from cairn.services.rules.service import RuleService
 from cairn.store import Connection, Database
 from cairn.store import rules as rule_rows
 
-WELL = HealthCheck(name="rules", status="ok", detail="what is written is in force", hint="")
+
+def check_rules(database: Database, service: RuleService) -> list[HealthCheck]:
+    warnings = [*_check_file(service), *database.read(lambda c: list(_check_active_rules(c, service)))]
+    return warnings or [HealthCheck(name="rules", status="ok", detail="active and valid", hint="")]
 
 
-def rules(database: Database, service: RuleService) -> list[HealthCheck]:
-    found = [*_file(service), *database.read(lambda c: list(_in_force(c, service)))]
-    return found or [WELL]
-
-
-def _file(service: RuleService) -> Iterator[HealthCheck]:
+def _check_file(service: RuleService) -> Iterator[HealthCheck]:
     path = service.file.path
-    for fault in service.file.errors[:1]:
-        detail = f"{path.name} is not in force, what was before still is: {fault}"
-        yield _warning(detail, f"correct {path}, or save the rules anew")
+    for error in service.file.errors[:1]:
+        detail = f"{path.name} is invalid, so the previous rules stay active: {error}"
+        yield _warning(detail, f"correct {path}, or save the rules again")
 
 
-def _in_force(connection: Connection, service: RuleService) -> Iterator[HealthCheck]:
-    """A rule may want people who have gone since it was saved."""
+def _check_active_rules(connection: Connection, service: RuleService) -> Iterator[HealthCheck]:
+    """Saved rules become invalid when users they require are removed."""
     for head in rule_rows.all_active_versions(connection):
         try:
             service.load(connection, rule_rows.text(connection, head.scope, head.revision) or "")
         except DefinitionError as error:
-            whose = "the global rules" if head.scope == GLOBAL else f"the rules of pipeline {head.scope}"
-            yield _warning(f"{whose} could not be saved today: {error.findings[0]}", "save them anew")
+            rules = "the global rules" if head.scope == GLOBAL else f"the rules of pipeline {head.scope}"
+            yield _warning(f"{rules} are no longer valid: {error.findings[0]}", "correct and save them")
 
 
 def _warning(detail: str, hint: str) -> HealthCheck:

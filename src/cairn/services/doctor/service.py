@@ -1,4 +1,4 @@
-"""Looks at everything that can be wrong, says how it stands and what to do; puts right what is safe to."""
+"""Check the installation, report problems and repair what can be repaired safely."""
 
 from __future__ import annotations
 
@@ -8,13 +8,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cairn.ports import Clock, JobEngine
-from cairn.services.doctor import database, machine
-from cairn.services.doctor import folders as files
-from cairn.services.doctor import notifications as notices
-from cairn.services.doctor.machine import Machine
-from cairn.services.doctor.models import models as look_at_models
-from cairn.services.doctor.rules import rules as look_at_rules
-from cairn.services.doctor.secrets import secrets as look_at_secrets
+from cairn.services.doctor.database import (
+    check_blobs,
+    check_event_chains,
+    check_integrity,
+    check_jobs,
+    check_references,
+    check_schema,
+)
+from cairn.services.doctor.folders import check_folders, check_unknown_files, repair_folders
+from cairn.services.doctor.machine import (
+    Machine,
+    check_clock,
+    check_disk,
+    check_permissions,
+    check_sandbox,
+    check_settings,
+    check_versions,
+    repair_permissions,
+)
+from cairn.services.doctor.models import check_models
+from cairn.services.doctor.notifications import check_deliveries
+from cairn.services.doctor.rules import check_rules
+from cairn.services.doctor.secrets import check_secrets
 from cairn.services.doctor.views import HealthCheck, HealthReport
 from cairn.services.events.queries import EventQueries
 from cairn.services.folders.folder_repair import FolderRepair
@@ -25,12 +41,12 @@ from cairn.services.secrets import SecretStore
 from cairn.store import Database
 
 log = logging.getLogger(__name__)
-Look = Callable[[], Sequence[HealthCheck]]
+Check = Callable[[], Sequence[HealthCheck]]
 
 
 @dataclass(frozen=True)
 class Doctor:
-    """Safe beside everything else: looking only reads, and repairing waits for whoever acts on a pipeline."""
+    """Safe to use while the server runs: checks only read, and repairs lock the pipelines they change."""
 
     database: Database
     folder_repair: FolderRepair
@@ -41,61 +57,69 @@ class Doctor:
     machine: Machine
     rules: RuleService
     secrets: SecretStore
-    known_models: ModelService
+    model_service: ModelService
 
     async def examine(self) -> HealthReport:
-        """Nothing is changed."""
-        looks = (*self._around(), *self._in_database(), lambda: files.folders(self.database, self.folder_repair))
-        return self._diagnosis([found for look in looks for found in await asyncio.to_thread(_looked, look)])
+        """Run all checks. Changes nothing."""
+        checks = (
+            *self._machine_checks(),
+            *self._database_checks(),
+            lambda: check_folders(self.database, self.folder_repair),
+        )
+        return self._report(await _run(checks))
 
     async def repair(self) -> HealthReport:
-        """Put right what differs and can be put right without a loss, and say what is left."""
-        done = [
-            *await asyncio.to_thread(_looked, lambda: machine.close_to_others(self.machine)),
-            *await files.mend(self.folder_repair),
+        """Repair what can be repaired without losing data, then run the other checks."""
+        results = [
+            *await _run([lambda: repair_permissions(self.machine)]),
+            *await repair_folders(self.folder_repair),
         ]
-        await self.retention.sweep_contents()
-        looks = (*self._around(), *self._in_database())
-        found = [one for look in looks for one in await asyncio.to_thread(_looked, look)]
-        repaired = {one.name for one in done}
-        return self._diagnosis([*done, *(one for one in found if one.name not in repaired or one.status != "ok")])
+        await self.retention.sweep_blobs()
+        repaired = {result.name for result in results}
+        others = await _run((*self._machine_checks(), *self._database_checks()))
+        return self._report([*results, *(one for one in others if one.name not in repaired or one.status != "ok")])
 
-    def _around(self) -> tuple[Look, ...]:
+    def _machine_checks(self) -> tuple[Check, ...]:
         return (
-            lambda: machine.settings(self.machine),
-            lambda: machine.versions(self.database),
-            lambda: machine.disk(self.machine),
-            lambda: machine.permissions(self.machine),
-            lambda: machine.sandbox(self.machine),
-            lambda: look_at_rules(self.database, self.rules),
-            lambda: look_at_secrets(self.secrets),
-            lambda: look_at_models(self.known_models.models, self.known_models.fallbacks),
-            lambda: machine.clock(self.database, self.clock.now()),
+            lambda: check_settings(self.machine),
+            lambda: check_versions(self.database),
+            lambda: check_disk(self.machine),
+            lambda: check_permissions(self.machine),
+            lambda: check_sandbox(self.machine),
+            lambda: check_rules(self.database, self.rules),
+            lambda: check_secrets(self.secrets),
+            lambda: check_models(self.model_service.models, self.model_service.fallbacks),
+            lambda: check_clock(self.database, self.clock.now()),
         )
 
-    def _in_database(self) -> tuple[Look, ...]:
+    def _database_checks(self) -> tuple[Check, ...]:
         return (
-            lambda: database.schema(self.database),
-            lambda: database.integrity(self.database),
-            lambda: database.rows(self.database),
-            lambda: database.contents(self.database, self.clock.now()),
-            lambda: database.engine(self.database, self.jobs),
-            lambda: database.event_chains(self.events),
-            lambda: notices.deliveries(self.database, self.clock.now()),
-            lambda: files.strangers(self.database, self.folder_repair),
+            lambda: check_schema(self.database),
+            lambda: check_integrity(self.database),
+            lambda: check_references(self.database),
+            lambda: check_blobs(self.database, self.clock.now()),
+            lambda: check_jobs(self.database, self.jobs),
+            lambda: check_event_chains(self.events),
+            lambda: check_deliveries(self.database, self.clock.now()),
+            lambda: check_unknown_files(self.database, self.folder_repair),
         )
 
-    def _diagnosis(self, checks: list[HealthCheck]) -> HealthReport:
+    def _report(self, checks: list[HealthCheck]) -> HealthReport:
         healthy = all(check.status != "error" for check in checks)
         return HealthReport(checked_at=self.clock.now(), healthy=healthy, checks=checks)
 
 
-def _looked(look: Look) -> Sequence[HealthCheck]:
-    """What cannot be looked at is a fault of its own, and the rest is looked at all the same."""
+async def _run(checks: Sequence[Check]) -> list[HealthCheck]:
+    return [result for check in checks for result in await asyncio.to_thread(_run_check, check)]
+
+
+def _run_check(check: Check) -> Sequence[HealthCheck]:
+    """Run a check. If it raises an error, report that as its result."""
     try:
-        return look()
+        return check()
     except Exception as error:
-        log.exception("a check could not be made")
-        told = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        hint = "see the server's log"
-        return [HealthCheck(name="doctor", status="error", detail=f"a check could not be made: {told}", hint=hint)]
+        log.exception("a health check failed")
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        return [
+            HealthCheck(name="doctor", status="error", detail=f"a check failed: {reason}", hint="see the server's log")
+        ]
