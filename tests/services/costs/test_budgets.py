@@ -257,7 +257,7 @@ async def test_the_costs_of_a_deleted_test_run_are_kept(app: App) -> None:
         await app.until_quiet()
     engine = app.cairn.engine
     retention = Retention(engine, app.cairn.folder_sync, app.cairn.jobs, RetentionDays(tests=1))
-    await retention._remove_test(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
+    await retention._remove_test_run(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, mentions("test"), 2)
     message_count = sa.select(sa.func.count()).where(t.messages.c.run_id == run)

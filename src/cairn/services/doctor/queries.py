@@ -7,6 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from cairn.services.notifications.queries import OPEN_STATUSES
 from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.tables.notifications import DeliveryStatus
@@ -37,7 +38,5 @@ def failed_deliveries(connection: Connection, since: datetime) -> Sequence[tuple
 
 
 def count_overdue_deliveries(connection: Connection, due_before: datetime) -> int:
-    query = sa.select(sa.func.count()).where(
-        _D.status.in_([DeliveryStatus.QUEUED.value, DeliveryStatus.SENDING.value]), _D.due_at < due_before
-    )
+    query = sa.select(sa.func.count()).where(_D.status.in_(OPEN_STATUSES), _D.due_at < due_before)
     return connection.execute(query).scalar_one()
