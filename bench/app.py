@@ -58,7 +58,7 @@ async def run_to_end(cairn: AppServices, pipeline_id: str, input: Any = None) ->
     final_events = {EventType.RUN_COMPLETED.value, EventType.RUN_PAUSED.value}
     async with asyncio.timeout(RUN_TIMEOUT):
         with cairn.event_bus.subscribe() as changes:
-            started = await cairn.runs.start(pipeline_id, input=input, actor=ADMIN)
+            started = await cairn.runs.create(pipeline_id, input=input, actor=ADMIN)
             async for change in changes:
                 if change.run_id == started.run_id and change.event_type in final_events:
                     break

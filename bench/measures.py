@@ -111,7 +111,7 @@ async def decisions(cairn: AppServices) -> float:
     pipeline_id = await create_pipeline(cairn, checkpoints)
     pending: list[str] = []
     for _ in range(DECISIONS // len(checkpoints)):
-        started_run = await cairn.runs.start(pipeline_id, actor=ADMIN)
+        started_run = await cairn.runs.create(pipeline_id, actor=ADMIN)
         with cairn.event_bus.subscribe(started_run.run_id) as changes:
             while len(waiting := (await cairn.engine.read_run(started_run.run_id)).run.pending) < len(checkpoints):
                 await changes.wait(5)
@@ -128,7 +128,7 @@ async def decisions(cairn: AppServices) -> float:
 
 
 async def pending_approval(cairn: AppServices, pipeline_id: str) -> tuple[str, str]:
-    started_run = await cairn.runs.start(pipeline_id, actor=ADMIN)
+    started_run = await cairn.runs.create(pipeline_id, actor=ADMIN)
     with cairn.event_bus.subscribe(started_run.run_id) as changes:
         while True:
             run = (await cairn.engine.read_run(started_run.run_id)).run

@@ -240,10 +240,10 @@ async def test_wrong_ids_and_unknown_runs_are_told(app: App) -> None:
 
 
 async def test_a_place_is_named_and_read_again() -> None:
-    assert StreamPosition.named(str(StreamPosition(12, 40))) == StreamPosition(12, 40)
+    assert StreamPosition.parse(str(StreamPosition(12, 40))) == StreamPosition(12, 40)
     assert str(StreamPosition(12, 40, 7)) == "e12.l40.m7"
-    assert StreamPosition.named("e12.l40") == StreamPosition(12, 40)  # of a client that knows no messages
-    assert StreamPosition.named("e12.l40.m7") == StreamPosition(12, 40, 7)
-    assert StreamPosition.named(None) == StreamPosition(0, 0)
+    assert StreamPosition.parse("e12.l40") == StreamPosition(12, 40)  # of a client that knows no messages
+    assert StreamPosition.parse("e12.l40.m7") == StreamPosition(12, 40, 7)
+    assert StreamPosition.parse(None) == StreamPosition(0, 0)
     with pytest.raises(InvalidInput):
-        StreamPosition.named("e12")
+        StreamPosition.parse("e12")

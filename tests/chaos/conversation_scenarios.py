@@ -56,7 +56,7 @@ async def pipeline(app: App) -> Ids:
 
 
 async def run_conversation(app: App, ids: Ids) -> None:
-    started = await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)
+    started = await app.cairn.runs.create(ids["pipeline"], actor=ADMIN, command_id=COMMAND)
     await app.until_run(started.run_id, "completed")
     await app.until_quiet()
 

@@ -43,7 +43,7 @@ def prepare(folder: Path, receiver: str) -> Ids:
 
 async def act(app: App, ids: Ids) -> Delivery:
     """Start a run that requests an approval, and wait until its notification was sent or has failed."""
-    run = (await app.cairn.runs.start(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
+    run = (await app.cairn.runs.create(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
 
     def ended_delivery() -> Delivery | None:
         deliveries = app.cairn.notification_queries.list_deliveries(DeliveryFilter(run_id=run), 10, None).items

@@ -198,7 +198,7 @@ class App:
         return saved.pipeline_id
 
     async def start(self, pipeline_id: str, **options: Any) -> str:
-        return (await self.cairn.runs.start(pipeline_id, actor=ADMIN, **options)).run_id
+        return (await self.cairn.runs.create(pipeline_id, actor=ADMIN, **options)).run_id
 
     async def done(self, pipeline_id: str, **options: Any) -> str:
         """Start a run and wait until it has completed."""

@@ -95,7 +95,7 @@ async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
 async def test_a_rule_can_exclude_the_user_who_started_the_run(app: App) -> None:
     pipeline = await pipeline_with_rule(app, "{not_by_starter: true}")
     starter = Actor("starter", frozenset({"editor", "approver", "admin"}))
-    run = (await app.cairn.runs.start(pipeline, actor=starter)).run_id
+    run = (await app.cairn.runs.create(pipeline, actor=starter)).run_id
     approval = await pending_approval(app, run)
     with pytest.raises(NotAllowed):
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=starter)

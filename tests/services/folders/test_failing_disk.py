@@ -73,7 +73,7 @@ EVERY = (
 async def test_a_run_goes_to_its_end_while_the_disk_is_full(app: App, methods: tuple[str, ...]) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", approve="complete"), step("end"))
     with failing(app, *methods) as called:
-        begun = await app.cairn.runs.start(pipeline, actor=ADMIN)
+        begun = await app.cairn.runs.create(pipeline, actor=ADMIN)
         await app.decide(begun.run_id, "design", "approve")
         await app.until_run(begun.run_id, "completed")
         await app.until_quiet()

@@ -33,7 +33,7 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: A
     assert {each.pipeline_id for each in saved} == {pipeline}
     assert [e.event_type for e in app.events(pipeline_id=pipeline)] == ["pipeline_created"]
     command = uuid4()
-    begun = await asyncio.gather(*(app.cairn.runs.start(pipeline, actor=ADMIN, command_id=command) for _ in range(3)))
+    begun = await asyncio.gather(*(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command) for _ in range(3)))
     assert {each.run_id for each in begun} == {begun[0].run_id}
     assert app.run(begun[0].run_id).run_version == 1
     await app.cairn.runs.cancel(begun[0].run_id, actor=ADMIN)
@@ -124,9 +124,9 @@ async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(app: A
     for after in (0.0, 0.0005, 0.002, 0.005, 0.01):
         pipeline = await app.pipeline(step("goals", approve="complete"), step("design", approve="start"))
         command = uuid4()
-        await cut_off(app.cairn.runs.start(pipeline, actor=ADMIN, command_id=command), after)
+        await cut_off(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command), after)
         await app.cairn.engine.drain()
-        run = (await app.cairn.runs.start(pipeline, actor=ADMIN, command_id=command)).run_id
+        run = (await app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command)).run_id
         asked = await app.until(lambda run=run: app.execution(run, "goals").approval)
         await cut_off(app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN), after)
         await app.cairn.engine.drain()

@@ -76,10 +76,10 @@ async def test_a_run_may_be_made_without_starting(app: App) -> None:
     run = await app.start(pipeline, start=False)
     assert (app.run(run).status, app.event_types(run)) == ("not_started", ["run_created"])
     assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
-    await app.cairn.runs.begin(run, actor=ADMIN)
+    await app.cairn.runs.start(run, actor=ADMIN)
     await app.until_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
-        await app.cairn.runs.begin(run, actor=ADMIN)
+        await app.cairn.runs.start(run, actor=ADMIN)
 
 
 async def test_the_prompt_is_the_runs_own(app: App) -> None:

@@ -41,7 +41,7 @@ def queue(connection: sa.Connection, **wanted: Any) -> ApprovalPage:
 
 LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
     "runs": (4, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
-    "runs of a pipeline": (5, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
+    "runs of a pipeline": (5, lambda c, own: runs.list_pipeline_runs(c, own, RunFilter(), 50, None)),
     "pipelines": (7, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
     "queue by age": (5, lambda c, _: queue(c)),
     "queue by deadline": (5, lambda c, _: queue(c, sort="deadline")),

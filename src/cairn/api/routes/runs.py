@@ -44,7 +44,7 @@ async def create_run(
     body: CreateRunRequest, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Run:
     """Create the next run of a pipeline, and start it unless `start` is false."""
-    begun = await services.runs.start(
+    begun = await services.runs.create(
         body.pipeline_id,
         input=body.input,
         original_prompt=body.original_prompt,

@@ -43,7 +43,7 @@ async def stream_run(
     `message_delta` is part of a message that is still being written. It has no id, and the complete message follows.
     """
     named = last_seen or last_event_id
-    place = StreamPosition() if named == NOW else StreamPosition.named(named)
+    place = StreamPosition() if named == NOW else StreamPosition.parse(named)
     await run_in_threadpool(services.run_stream.check_run, run_id)
     if named == NOW:
         place = await run_in_threadpool(services.run_stream.last_position, run_id)

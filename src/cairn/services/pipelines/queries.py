@@ -39,9 +39,9 @@ def list_pipelines(
         query = query.where(sa.or_(name_matches, sa.func.lower(P.pipeline_description).like(pattern, escape="\\")))
     found = page(connection, query, _NEWEST, limit, cursor)
     ids = [row.pipeline_id for row in found.rows]
-    recent = runs.recent(connection, ids, _RECENT_RUNS)
-    pending = runs.count_waiting(connection, t.approvals.c.pipeline_id, ids)
-    latest = runs.latest(connection, recent.values())
+    recent = runs.recent_runs(connection, ids, _RECENT_RUNS)
+    pending = runs.count_pending_approvals(connection, t.approvals.c.pipeline_id, ids)
+    latest = runs.latest_runs(connection, recent.values())
     return PipelinePage(
         items=[_summary(row, latest, recent[row.pipeline_id], pending.get(row.pipeline_id, 0)) for row in found.rows],
         next_cursor=found.next_cursor,
@@ -81,7 +81,7 @@ def find(connection: Connection, pipeline_id: str) -> Row:
 def get_pipeline(connection: Connection, pipeline_id: str, warnings: list[DefinitionFinding]) -> Pipeline:
     row = find(connection, pipeline_id)
     document = get_document(connection, pipeline_id, row.revision)
-    latest = runs.latest(connection, runs.recent(connection, [pipeline_id], 1).values())
+    latest = runs.latest_runs(connection, runs.recent_runs(connection, [pipeline_id], 1).values())
     checkpoints = [
         _checkpoint(checkpoint, pipeline_id, position) for position, checkpoint in enumerate(document["checkpoints"])
     ]

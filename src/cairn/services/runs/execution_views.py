@@ -1,4 +1,4 @@
-"""One instance of a checkpoint in a run."""
+"""Executions, with their errors, context and validations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class LastError(View):
 
 
 class AttemptError(LastError):
-    """How one attempt ended that did not succeed."""
+    """The error of a failed attempt."""
 
     attempt_number: int
 
@@ -30,11 +30,11 @@ class AttemptError(LastError):
 class ErrorDetails(View):
     error_count: int
     last_error: LastError | None
-    attempts: Annotated[list[AttemptError], Field(description="Of each attempt that failed, the newest last.")]
+    attempts: Annotated[list[AttemptError], Field(description="Errors of failed attempts, oldest first.")]
 
 
 class Interaction(View):
-    """Something that passed between a person and the execution."""
+    """An interaction of a person with the execution."""
 
     interaction_id: Id
     timestamp: Instant
@@ -50,7 +50,7 @@ class Progress(View):
 
 
 class ExecutionProgress(Progress):
-    """How far an execution at work says that it is."""
+    """Progress that an execution reports."""
 
     execution_id: Id
 
@@ -84,7 +84,7 @@ class Execution(View):
     superseded_by: Id | None
     stale_inputs: list[StaleInput]
     archived_by: Id | None
-    sandbox: Literal["bubblewrap", "process"] | None  # how far a script's process was shut in
+    sandbox: Literal["bubblewrap", "process"] | None  # of the script's process
     retry_due_at: Instant | None
     active_seconds: float
     digest: str | None
@@ -95,13 +95,13 @@ class Execution(View):
     approval: Approval | None
     form: Form | None
     progress: Progress | None
-    usage: Annotated[Usage, Field(description="What models have used in it so far, over all its attempts.")]
+    usage: Annotated[Usage, Field(description="Model usage so far, over all attempts.")]
     available_commands: list[str]
     warnings: list[str]
 
 
 class ExecutionPage(Page[Execution]):
-    """Executions, in the order they were made."""
+    """Executions, oldest first."""
 
 
 class ContextBlock(View):
@@ -125,7 +125,7 @@ class ContextBlock(View):
 
 
 class Context(View):
-    """What a runner is told, as stored with the execution or as it would be now."""
+    """The context of a runner: as stored with the execution, or as it would be now."""
 
     stored: bool
     content_format: Literal["markdown", "xml", "json"]
@@ -135,30 +135,33 @@ class Context(View):
     task_prompt: str
     text: str
     size_characters: int
-    estimated_tokens: Annotated[int, Field(description="About how many tokens a model counts in it.")] = 0
+    estimated_tokens: Annotated[int, Field(description="Estimated number of tokens.")] = 0
 
 
 class ResultFinding(View):
-    """One place where something else came than was wanted."""
+    """A mismatch between the expected and the actual result."""
 
-    path: Annotated[str, Field(description="The file, and the place in it: `report.md`, `data.json#/n`.")]
+    path: Annotated[str, Field(description="File and location: `report.md`, `data.json#/n`.")]
     message: str
     expected: str
     actual: str
 
 
 class ResultValidation(View):
-    """What one check of a result has come to."""
+    """The verdict of one validation of a result."""
 
     attempt_number: int
     revision_iteration: int
     at: Instant
     by: Annotated[
         Literal["schema", "lenient", "custom"],
-        Field(description="What is declared; a model, of near misses; a model, by the prompt of the checkpoint."),
+        Field(
+            description="`schema`: the declared outputs. `lenient`: a model that judges small mismatches."
+            " `custom`: a model with the checkpoint's validation prompt."
+        ),
     ]
     passed: bool
-    reason: Annotated[str, Field(description="In the words of the model.")]
+    reason: Annotated[str, Field(description="Reason from the model.")]
     findings: list[ResultFinding]
     model: str | None
     is_simulated: bool

@@ -1,12 +1,10 @@
-"""Single executions: started by hand, filled in, tried again, cancelled."""
+"""Start, submit, retry and cancel single executions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
-
-import sqlalchemy as sa
 
 from cairn.core.commands import CancelExecution, Command, RetryExecution, StartExecution
 from cairn.core.errors import CommandRefused
@@ -15,12 +13,8 @@ from cairn.services.actors import Actor
 from cairn.services.approvals.service import ApprovalService
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.store import tables as t
 from cairn.store.errors import NotFound
-
-_run_of = sa.select(t.checkpoint_executions.c.run_id).where(
-    t.checkpoint_executions.c.execution_id == sa.bindparam("execution")
-)
+from cairn.store.runs.loading import run_of_execution
 
 
 class ExecutionService:
@@ -34,22 +28,22 @@ class ExecutionService:
     async def start_checkpoint(
         self, run_id: str, checkpoint_id: str, *, actor: Actor, command_id: UUID | None = None
     ) -> tuple[str, Commit]:
-        """Start the execution of a checkpoint that waits for it."""
+        """Start the pending execution of a checkpoint, which can be named by id or key."""
         loaded = await self._engine.read_run(run_id)
         keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
         if not keys:
             raise NotFound("checkpoint in this run", checkpoint_id)
-        waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is ExecutionState.PENDING]
-        if not waiting:
-            raise CommandRefused("No execution of this checkpoint waits for a start.")
-        return waiting[0], await self.start(waiting[0], actor=actor, command_id=command_id)
+        pending = [e.id for e in loaded.run.current if e.key in keys and e.state is ExecutionState.PENDING]
+        if not pending:
+            raise CommandRefused("No execution of this checkpoint is ready to start.")
+        return pending[0], await self.start(pending[0], actor=actor, command_id=command_id)
 
     async def retry(
         self, execution_id: str, *, attempt: int | None = None, actor: Actor, command_id: UUID | None = None
     ) -> Commit:
-        """Try a failed one again; named, the attempt must be the one that failed."""
+        """Retry a failed execution. If `attempt` is given, it must be the attempt that failed."""
         if attempt is None:
-            loaded = await self._engine.read_run(await self.run_of(execution_id))
+            loaded = await self._engine.read_run(await self._run_of(execution_id))
             attempt = loaded.run.executions[execution_id].attempt
         return await self._send(execution_id, RetryExecution(execution_id, attempt), actor, command_id)
 
@@ -65,7 +59,7 @@ class ExecutionService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> Commit:
-        """Fill in the form that an execution waits for."""
+        """Submit the form that an execution waits for."""
         return await self._approvals.decide_pending(
             execution_id,
             "answer",
@@ -76,14 +70,9 @@ class ExecutionService:
             command_id=command_id,
         )
 
-    async def run_of(self, execution_id: str) -> str:
-        found = await self._engine.database.aread(
-            lambda c: c.execute(_run_of, {"execution": execution_id}).scalar_one_or_none()
-        )
-        if found is None:
-            raise NotFound("execution", execution_id)
-        return found
+    async def _run_of(self, execution_id: str) -> str:
+        return await self._engine.database.aread(lambda c: run_of_execution(c, execution_id))
 
     async def _send(self, execution_id: str, command: Command, actor: Actor, command_id: UUID | None) -> Commit:
-        run_id = await self.run_of(execution_id)
+        run_id = await self._run_of(execution_id)
         return await self._engine.send(run_id, command, self._engine.context(actor.name, command_id))

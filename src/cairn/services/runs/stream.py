@@ -1,4 +1,4 @@
-"""How far somebody who watches a run has come, and what comes after that."""
+"""The stream of a run: events, log lines and messages after a position, and the current progress."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _ID = re.compile(r"e(\d{1,15})\.l(\d{1,18})(?:\.m(\d{1,18}))?")
 
 @dataclass(frozen=True, slots=True)
 class StreamPosition:
-    """The last event of the run, the last log line and the last message that a client saw."""
+    """The last event, log line and message that a client has received."""
 
     seq: int = 0
     log_id: int = 0
     message_id: int = 0
 
     @classmethod
-    def named(cls, text: str | None) -> Self:
+    def parse(cls, text: str | None) -> Self:
         if not text:
             return cls()
-        found = _ID.fullmatch(text)
-        if found is None:
-            raise InvalidInput([("Last-Event-ID", "This is no id of this stream; leave it out to begin at the start.")])
-        return cls(int(found[1]), int(found[2]), int(found[3] or 0))
+        match = _ID.fullmatch(text)
+        if match is None:
+            raise InvalidInput([("Last-Event-ID", "Invalid event id. Leave it out to start at the beginning.")])
+        return cls(int(match[1]), int(match[2]), int(match[3] or 0))
 
     def after(self, item: Item) -> StreamPosition:
         match item:
@@ -60,19 +60,19 @@ class StreamPosition:
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """What came after a place, each kind in its order."""
+    """What follows a position, each kind in its order."""
 
     events: list[Event]
     logs: list[LogLine]
-    messages: list[tuple[Message, datetime]]  # each with when it was kept
-    progress: list[ExecutionProgress]  # as it stands
+    messages: list[tuple[Message, datetime]]  # with the time when they were stored
+    progress: list[ExecutionProgress]
 
     def is_full(self, limit: int) -> bool:
-        """There may be more."""
+        """Whether there may be more."""
         return max(len(self.events), len(self.logs), len(self.messages)) >= limit
 
     def in_order(self) -> Iterator[Item]:
-        """By the clock, each kind in its own order; of one moment the event comes first."""
+        """By time. Events come before log lines and messages of the same time."""
         events: list[Timed] = [(event.timestamp, event) for event in self.events]
         logs: list[Timed] = [(line.timestamp, line) for line in self.logs]
         messages: list[Timed] = [(at, message) for message, at in self.messages]
@@ -119,6 +119,6 @@ class RunStream:
         return self._database.read(read)
 
     def _visible_until(self) -> datetime | None:
-        """Where several processes write, a row may be committed after one with a higher number. Rows of the last
-        second are left out until their predecessors are certain to be visible."""
+        """On PostgreSQL, a row can become visible after rows with higher numbers, because several processes write.
+        Leave out the rows of the last second until all earlier rows are visible."""
         return self._clock.now() - _VISIBLE_AFTER if self._database.kind == "postgresql" else None

@@ -1,4 +1,4 @@
-"""Runs: one version of carrying a pipeline out."""
+"""Runs, with their checkpoints and progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunMetadata(View):
 
 
 class OpenExecution(View):
-    """One that is at work, or waits for what its status and `waiting_on` say."""
+    """An execution that is in progress or waiting: see `status` and `waiting_on`."""
 
     execution_id: Id
     checkpoint_id: Id
@@ -50,12 +50,12 @@ class RunSummary(View):
     metadata: RunMetadata
     current_checkpoint_id: Id | None
     current_checkpoint_position: int | None
-    pending_approval_count: Annotated[int, Field(description="Pending approvals.")]
-    pending_start_count: Annotated[int, Field(description="Checkpoints that wait until somebody starts them.")]
-    open_executions: Annotated[list[OpenExecution], Field(description="What is at work or waits now, in its order.")]
+    pending_approval_count: Annotated[int, Field(description="Number of pending approvals.")]
+    pending_start_count: Annotated[int, Field(description="Number of checkpoints that have to be started manually.")]
+    open_executions: Annotated[list[OpenExecution], Field(description="In progress or waiting, in order of position.")]
     archived_by: Id | None
-    over_budget: Annotated[str | None, Field(description="Why it pauses, if the budget is spent.")]
-    usage: Annotated[Usage, Field(description="What models have used in it so far.")]
+    over_budget: Annotated[str | None, Field(description="Why the run is paused, if its budget is exhausted.")]
+    usage: Annotated[Usage, Field(description="Model usage so far.")]
 
 
 class RunPage(Page[RunSummary]):
@@ -69,7 +69,7 @@ class RecentRun(View):
 
 
 class RunCheckpoint(View):
-    """One checkpoint of the run's graph, and how far it has come."""
+    """A checkpoint of the run with its current execution."""
 
     position: int
     checkpoint_id: Id
@@ -94,7 +94,7 @@ class RunCheckpoint(View):
     retry_due_at: Instant | None
     progress: Progress | None
     is_rework: bool
-    is_stale: Annotated[bool, Field(description="Something that it read has a newer version.")]
+    is_stale: Annotated[bool, Field(description="Whether an artifact that it read has a newer version.")]
 
 
 class RunProgress(View):
@@ -102,13 +102,14 @@ class RunProgress(View):
     total: int
     elapsed_seconds: float
     estimated_seconds_left: Annotated[
-        float | None, Field(description="From earlier completed runs of the same definition; null if there are none.")
+        float | None,
+        Field(description="Estimated from earlier runs of the same definition. Null if unknown."),
     ]
     current: list[str]
 
 
 class Run(RunSummary):
-    """A run with its trail, what waits and what is possible now."""
+    """A run with its checkpoints, pending approvals and available commands."""
 
     paused_at: Instant | None
     last_resumed_at: Instant | None

@@ -1,4 +1,4 @@
-"""A run with its trail, its progress, what waits and what is possible."""
+"""One run with its checkpoints, progress, pending approvals and available commands."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rework import staleness
 from cairn.services.runs.execution_views import Progress
 from cairn.services.runs.queries import estimates, progress
-from cairn.services.runs.queries.executions import worked_seconds
+from cairn.services.runs.queries.executions import active_seconds_until
 from cairn.services.runs.queries.lists import R, summary_fields
 from cairn.services.runs.views import Run as RunView
 from cairn.services.runs.views import RunCheckpoint, RunProgress
 from cairn.store import Connection, LoadedRun, model_usage
 from cairn.store import tables as t
 
-_GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
+_ACTIVE = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
 
 
 def get_run(
@@ -39,15 +39,15 @@ def get_run(
     now: datetime,
     actor: Actor | None = None,
 ) -> RunView:
-    """`by` is whoever asks."""
+    """`actor` is the user that the view is for."""
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
-    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, actor))
-    opened = progress.of_runs(connection, [row]).get(facts.run_id, [])
+    pending = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, actor))
+    open_executions = progress.of_runs(connection, [row]).get(facts.run_id, [])
     budget = budgets.of_run(connection, facts.run_id)
     return RunView(
-        **summary_fields(row, len(waiting), opened, model_usage.of_run(connection, facts.run_id)),
+        **summary_fields(row, len(pending), open_executions, model_usage.of_run(connection, facts.run_id)),
         paused_at=row.paused_at,
         last_resumed_at=row.last_resumed_at,
         previous_run_id=row.previous_run_id,
@@ -57,48 +57,57 @@ def get_run(
         restart_count=row.restart_count,
         checkpoint_execution_history=[e.id for e in run.executions.values() if e.archived_by is None],
         rollback_history=[rollback.id for rollback in run.rollbacks],
-        checkpoints=_trail(connection, plans, loaded, {each.execution_id: each.progress for each in opened}, now),
+        checkpoints=_checkpoints(connection, plans, loaded, {e.execution_id: e.progress for e in open_executions}, now),
         progress=_progress(connection, loaded, now),
         available_commands=for_run(run, now, budget.exhausted.message if budget.exhausted is not None else ""),
-        pending_approvals=waiting,
+        pending_approvals=pending,
         budget=run_budget_view(budget),
         warnings=[],
     )
 
 
-# ---- the trail -------------------------------------------------------------------------------------
-def _trail(
+# Checkpoints
+def _checkpoints(
     connection: Connection,
     plans: DefinitionCache,
     loaded: LoadedRun,
-    told: Mapping[str, Progress | None],
+    progress_by_execution: Mapping[str, Progress | None],
     now: datetime,
 ) -> list[RunCheckpoint]:
     run, facts = loaded.run, loaded.facts
     counts = _artifact_counts(connection, facts.run_id)
-    names = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
-    first = plans.definition(connection, facts.pipeline_id, facts.definition_revision).by_key
-    shown = {e.key: e for e in sorted(run.current, key=_weight)}
+    newest = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
+    original = plans.definition(connection, facts.pipeline_id, facts.definition_revision).by_key
+    shown = {e.key: e for e in sorted(run.current, key=_precedence)}
     stale = staleness.of_run(connection, facts.run_id).keys()
     return [
-        _item(loaded, place, names.get(place.key) or first[place.key], shown.get(place.key), counts, told, stale, now)
-        for place in run.plan.checkpoints
+        _checkpoint(
+            loaded,
+            checkpoint,
+            newest.get(checkpoint.key) or original[checkpoint.key],
+            shown.get(checkpoint.key),
+            counts,
+            progress_by_execution,
+            stale,
+            now,
+        )
+        for checkpoint in run.plan.checkpoints
     ]
 
 
-def _weight(execution: Execution) -> tuple[int, int]:
-    """Of several for one checkpoint the live one is shown, else the one that stands, else the last."""
+def _precedence(execution: Execution) -> tuple[int, int]:
+    """Show the live execution of a checkpoint, otherwise the completed one, otherwise the last."""
     rank = 2 if execution.state in LIVE else 1 if execution.state is ExecutionState.COMPLETED else 0
     return rank, execution.ordinal
 
 
-def _item(
+def _checkpoint(
     loaded: LoadedRun,
     checkpoint: Checkpoint,
     definition: CheckpointDefinition,
     e: Execution | None,
     counts: Mapping[str, int],
-    told: Mapping[str, Progress | None],
+    progress_by_execution: Mapping[str, Progress | None],
     stale: Container[str],
     now: datetime,
 ) -> RunCheckpoint:
@@ -121,37 +130,37 @@ def _item(
         revision_iteration=e.revision if e else 0,
         started_at=e.started_at if e else None,
         completed_at=e.completed_at if e else None,
-        active_seconds=worked_seconds(e.active_seconds, e.active_since, now) if e else 0.0,
+        active_seconds=active_seconds_until(now, e.active_seconds, e.active_since) if e else 0.0,
         artifact_count=counts.get(e.id, 0) if e else 0,
         error=e.last_error.message if e and e.last_error and e.state in LIVE else None,
         retry_due_at=e.due_at if e else None,
-        progress=told.get(e.id) if e else None,
+        progress=progress_by_execution.get(e.id) if e else None,
         is_rework=e.is_rework if e else False,
         is_stale=e is not None and e.id in stale,
     )
 
 
 def _artifact_counts(connection: Connection, run_id: str) -> dict[str, int]:
-    f = t.artifacts.c
+    a = t.artifacts.c
     query = (
-        sa.select(f.execution_id, sa.func.count())
-        .where(f.run_id == run_id, f.superseded_at.is_(None))
-        .group_by(f.execution_id)
+        sa.select(a.execution_id, sa.func.count())
+        .where(a.run_id == run_id, a.superseded_at.is_(None))
+        .group_by(a.execution_id)
     )
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-# ---- progress ----------------------------------------------------------------------------------------
+# Progress
 def _progress(connection: Connection, loaded: LoadedRun, now: datetime) -> RunProgress:
     run = loaded.run
-    left: float | None = None
-    if run.status in _GOING:
-        left = estimates.seconds_left(run, estimates.durations(connection, loaded.facts), now)
+    seconds_left: float | None = None
+    if run.status in _ACTIVE:
+        seconds_left = estimates.seconds_left(run, estimates.durations(connection, loaded.facts), now)
     return RunProgress(
         completed=len(run.complete),
         total=len(run.plan.checkpoints),
         elapsed_seconds=_elapsed(run, now),
-        estimated_seconds_left=left,
+        estimated_seconds_left=seconds_left,
         current=[loaded.places[e.key].name for e in sorted(run.open, key=lambda e: e.position)],
     )
 

@@ -1,4 +1,4 @@
-"""How long the rest of a run may take, from earlier runs of the same definition."""
+"""Estimate the remaining time of a run from earlier runs of the same definition."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cairn.core.states import ExecutionState, RunStatus
 from cairn.store import Connection, RunFacts
 from cairn.store import tables as t
 
-_LOOKED_AT = 10  # earlier runs
+_MAX_RUNS = 10  # earlier runs to evaluate
 
 
 def durations(connection: Connection, facts: RunFacts) -> dict[str, float]:
-    """Median seconds from a checkpoint's turn to its completion, by key."""
+    """Median seconds from the creation of an execution to its completion, by checkpoint key."""
     r, e = t.pipeline_runs.c, t.checkpoint_executions.c
     earlier = (
         sa.select(r.run_id)
@@ -32,7 +32,7 @@ def durations(connection: Connection, facts: RunFacts) -> dict[str, float]:
             r.run_id != facts.run_id,
         )
         .order_by(r.created_at.desc())
-        .limit(_LOOKED_AT)
+        .limit(_MAX_RUNS)
     )
     runs = list(connection.execute(earlier).scalars())
     if not runs:
@@ -44,14 +44,14 @@ def durations(connection: Connection, facts: RunFacts) -> dict[str, float]:
         e.completed_at.is_not(None),
     )
     seconds: defaultdict[str, list[float]] = defaultdict(list)
-    for key, begun, done in connection.execute(query):
-        if begun is not None:
-            seconds[key].append((done - begun).total_seconds())
-    return {key: median(found) for key, found in seconds.items()}
+    for key, created_at, completed_at in connection.execute(query):
+        if created_at is not None:
+            seconds[key].append((completed_at - created_at).total_seconds())
+    return {key: median(values) for key, values in seconds.items()}
 
 
-def seconds_left(run: Run, usual: Mapping[str, float], now: datetime) -> float | None:
-    """Along the longest way through what is left; None if a checkpoint on it was never timed."""
+def seconds_left(run: Run, durations: Mapping[str, float], now: datetime) -> float | None:
+    """The longest path through the remaining checkpoints. None if the duration of one of them is unknown."""
     left: dict[str, float] = {}
     complete = run.complete
     for checkpoint in run.plan.checkpoints:
@@ -59,10 +59,10 @@ def seconds_left(run: Run, usual: Mapping[str, float], now: datetime) -> float |
         if checkpoint.key in complete:
             left[checkpoint.key] = before
             continue
-        if checkpoint.key not in usual:
+        if checkpoint.key not in durations:
             return None
         spent = max((_age(e, now) for e in run.open if e.key == checkpoint.key), default=0.0)
-        left[checkpoint.key] = before + max(0.0, usual[checkpoint.key] - spent)
+        left[checkpoint.key] = before + max(0.0, durations[checkpoint.key] - spent)
     return max(left.values(), default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""Executions with all that belongs to them."""
+"""Executions with their artifacts, errors, validations and pending approvals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import superseded_by
 from cairn.services.rework.views import StaleInput
-from cairn.services.runs import validations
 from cairn.services.runs.execution_views import (
     AttemptError,
     ErrorDetails,
@@ -35,27 +34,27 @@ from cairn.services.runs.execution_views import (
     LastError,
     ResultValidation,
 )
-from cairn.services.runs.queries import progress
+from cairn.services.runs.queries import progress, validations
 from cairn.store import Connection, LoadedRun, model_usage
 from cairn.store import tables as t
 from cairn.store.model_usage import NOTHING, ModelUsage
 
 E = t.checkpoint_executions.c
-_MADE = SortOrder((E.ordinal, E.execution_id))
+_OLDEST_FIRST = SortOrder((E.ordinal, E.execution_id))
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionRows:
-    """What executions of one run need to be shown, read once for all of them."""
+    """Related rows of several executions of one run, by execution."""
 
     loaded: LoadedRun
     artifacts: Mapping[str, list[Artifact]]
     interactions: Mapping[str, list[Interaction]]
     pending: Mapping[str, Approval]
     stale: Mapping[str, list[StaleInput]]
-    faults: Mapping[str, list[AttemptError]]
+    errors: Mapping[str, list[AttemptError]]
     validations: Mapping[str, list[ResultValidation]]
-    used: Mapping[str, ModelUsage]
+    usage: Mapping[str, ModelUsage]
 
 
 def get_execution(
@@ -66,7 +65,7 @@ def get_execution(
     now: datetime,
     actor: Actor | None = None,
 ) -> Execution:
-    """`by` is whoever asks, here and below."""
+    """`actor` is the user that the view is for."""
     return _views(connection, plans, loaded, [row], now, actor)[0]
 
 
@@ -84,7 +83,7 @@ def list_executions(
     query = sa.select(t.checkpoint_executions).where(E.run_id == loaded.facts.run_id)
     if not include_archived:
         query = query.where(E.archived_by.is_(None))
-    found = page(connection, query, _MADE, limit, cursor)
+    found = page(connection, query, _OLDEST_FIRST, limit, cursor)
     return ExecutionPage(items=_views(connection, plans, loaded, found.rows, now, actor), next_cursor=found.next_cursor)
 
 
@@ -96,23 +95,23 @@ def _views(
     now: datetime,
     actor: Actor | None,
 ) -> list[Execution]:
-    ids, seen = [row.execution_id for row in rows], approvals.ApprovalViewer(now, actor)
+    ids, viewer = [row.execution_id for row in rows], approvals.ApprovalViewer(now, actor)
     stale = staleness.of_executions(connection, ids)
-    around = ExecutionRows(
+    related = ExecutionRows(
         loaded,
         artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
-        {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, seen)},
+        {a.execution_id: a for a in approvals.pending_of_run(connection, loaded.facts.run_id, viewer)},
         stale,
-        of_executions(connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]),
+        attempt_errors(connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]),
         validations.of_executions(connection, ids),
         model_usage.by(connection, t.model_calls.c.execution_id, ids),
     )
-    return [_view(connection, plans, around, row, now) for row in rows]
+    return [_view(connection, plans, related, row, now) for row in rows]
 
 
-def _view(connection: Connection, plans: DefinitionCache, around: ExecutionRows, row: Row, now: datetime) -> Execution:
-    run, facts = around.loaded.run, around.loaded.facts
+def _view(connection: Connection, plans: DefinitionCache, related: ExecutionRows, row: Row, now: datetime) -> Execution:
+    run, facts = related.loaded.run, related.loaded.facts
     checkpoint = definition_of(connection, plans, facts.pipeline_id, row)
     aggregate = run.executions.get(row.execution_id)
     is_live = isinstance(aggregate, Aggregate)
@@ -143,29 +142,30 @@ def _view(connection: Connection, plans: DefinitionCache, around: ExecutionRows,
         parent_execution_id=row.parent_execution_id,
         regression_context=row.regression_context,
         superseded_by=superseded_by(run, aggregate) if is_live else None,
-        stale_inputs=around.stale.get(row.execution_id, []),
+        stale_inputs=related.stale.get(row.execution_id, []),
         archived_by=row.archived_by,
         sandbox=row.sandbox,
         retry_due_at=row.due_at,
-        active_seconds=worked_seconds(row.active_seconds, row.active_since, now),
+        active_seconds=active_seconds_until(now, row.active_seconds, row.active_since),
         digest=row.digest,
-        error_details=_errors(row, around.faults.get(row.execution_id, [])),
-        validations=around.validations.get(row.execution_id, []),
-        artifacts_generated=around.artifacts.get(row.execution_id, []),
-        human_interactions=around.interactions.get(row.execution_id, []),
-        approval=around.pending.get(row.execution_id),
+        error_details=_errors(row, related.errors.get(row.execution_id, [])),
+        validations=related.validations.get(row.execution_id, []),
+        artifacts_generated=related.artifacts.get(row.execution_id, []),
+        human_interactions=related.interactions.get(row.execution_id, []),
+        approval=related.pending.get(row.execution_id),
         form=form_of(connection, checkpoint, row),
         progress=progress.progress(row),
-        usage=usage_view(around.used.get(row.execution_id, NOTHING)),
-        available_commands=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale)
+        usage=usage_view(related.usage.get(row.execution_id, NOTHING)),
+        available_commands=for_execution(run, aggregate, now, is_stale=row.execution_id in related.stale)
         if is_live
         else [],
         warnings=[],
     )
 
 
-def worked_seconds(worked: float, since: datetime | None, now: datetime) -> float:
-    return worked + (max(0.0, (now - since).total_seconds()) if since is not None else 0.0)
+def active_seconds_until(now: datetime, active_seconds: float, active_since: datetime | None) -> float:
+    since = max(0.0, (now - active_since).total_seconds()) if active_since is not None else 0.0
+    return active_seconds + since
 
 
 def _errors(row: Row, attempts: list[AttemptError]) -> ErrorDetails:
@@ -173,7 +173,7 @@ def _errors(row: Row, attempts: list[AttemptError]) -> ErrorDetails:
     return ErrorDetails(error_count=row.error_count, last_error=last, attempts=attempts)
 
 
-_seen = sa.table(
+_H = sa.table(
     "human_interactions",
     sa.column("interaction_id", sa.Text),
     sa.column("execution_id", sa.Text),
@@ -186,10 +186,10 @@ _seen = sa.table(
 
 
 def _interactions(connection: Connection, execution_ids: Sequence[str]) -> dict[str, list[Interaction]]:
-    found: defaultdict[str, list[Interaction]] = defaultdict(list)
-    query = sa.select(_seen).where(_seen.c.execution_id.in_(execution_ids)).order_by(_seen.c.timestamp)
+    interactions: defaultdict[str, list[Interaction]] = defaultdict(list)
+    query = sa.select(_H).where(_H.c.execution_id.in_(execution_ids)).order_by(_H.c.timestamp)
     for row in connection.execute(query):
-        found[row.execution_id].append(
+        interactions[row.execution_id].append(
             Interaction(
                 interaction_id=row.interaction_id,
                 timestamp=row.timestamp,
@@ -199,46 +199,46 @@ def _interactions(connection: Connection, execution_ids: Sequence[str]) -> dict[
                 actor=row.actor,
             )
         )
-    return found
+    return interactions
 
 
 V = t.events.c
 
-_AGAIN = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_VALIDATION_RETRIED.value})
+_RETRY_EVENTS = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_VALIDATION_RETRIED.value})
 
-_TOLD = (*sorted(_AGAIN), EventType.EXECUTION_FAILED.value)
+_ERROR_EVENTS = (*sorted(_RETRY_EVENTS), EventType.EXECUTION_FAILED.value)
 
 
-def of_executions(connection: Connection, run_id: str, ids: Sequence[str]) -> dict[str, list[AttemptError]]:
-    """By execution, the newest last."""
-    found: defaultdict[str, list[AttemptError]] = defaultdict(list)
+def attempt_errors(connection: Connection, run_id: str, ids: Sequence[str]) -> dict[str, list[AttemptError]]:
+    """Errors of failed attempts by execution, oldest first."""
+    errors: defaultdict[str, list[AttemptError]] = defaultdict(list)
     if not ids:
-        return found
+        return errors
     query = sa.select(V.execution_id, V.event_type, V.timestamp, V.metadata).where(
-        V.chain == run_id, V.execution_id.in_(ids), V.event_type.in_(_TOLD)
+        V.chain == run_id, V.execution_id.in_(ids), V.event_type.in_(_ERROR_EVENTS)
     )
     for row in connection.execute(query.order_by(V.seq)):
-        earlier = found[row.execution_id]
+        earlier = errors[row.execution_id]
         error = _error(row, earlier[-1].attempt_number if earlier else 0)
         if error is not None:
             earlier.append(error)
-    return found
+    return errors
 
 
-def _error(row: Row, last: int) -> AttemptError | None:
-    """None of a retry that a person asked for: how the attempt before it failed has been told."""
-    told = row.metadata
+def _error(row: Row, last_attempt: int) -> AttemptError | None:
+    """None for a manual retry: an earlier event contains the error."""
+    metadata = row.metadata
     is_invalid = row.event_type == EventType.EXECUTION_VALIDATION_RETRIED.value
-    message = told.get("reason") if is_invalid else told.get("error")
+    message = metadata.get("reason") if is_invalid else metadata.get("error")
     if message is None:
         return None
-    number = told.get("attempt_number")  # of the next attempt, where there is one
-    if number is not None and row.event_type in _AGAIN:
+    number = metadata.get("attempt_number")  # of the next attempt, if the event is a retry
+    if number is not None and row.event_type in _RETRY_EVENTS:
         number -= 1
     return AttemptError(
-        attempt_number=number or last + 1,
+        attempt_number=number or last_attempt + 1,
         timestamp=row.timestamp,
-        error_type=told.get("error_type") or ("not_valid" if is_invalid else ""),
+        error_type=metadata.get("error_type") or ("not_valid" if is_invalid else ""),
         error_message=message,
-        stack_trace=told.get("stack_trace") or "",
+        stack_trace=metadata.get("stack_trace") or "",
     )

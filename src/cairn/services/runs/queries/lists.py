@@ -1,4 +1,4 @@
-"""Runs as rows of a list."""
+"""Lists of runs."""
 
 from __future__ import annotations
 
@@ -44,53 +44,61 @@ SUMMARY: Query = sa.select(
 _NEWEST = SortOrder((R.created_at, R.run_id), newest_first=True)
 
 
-def list_runs(connection: Connection, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
-    found = page(connection, SUMMARY.where(*_conditions(wanted)), _NEWEST, limit, cursor)
+def list_runs(connection: Connection, run_filter: RunFilter, limit: int, cursor: str | None) -> RunPage:
+    found = page(connection, SUMMARY.where(*_conditions(run_filter)), _NEWEST, limit, cursor)
     return RunPage(items=summaries(connection, found.rows), next_cursor=found.next_cursor)
 
 
-def list_of_pipeline(
-    connection: Connection, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None
+def list_pipeline_runs(
+    connection: Connection, pipeline_id: str, run_filter: RunFilter, limit: int, cursor: str | None
 ) -> RunPage:
-    """Runs of the pipeline's current definition unless another version is asked for."""
+    """Runs of the current definition version, or of the version in the filter."""
     query = sa.select(P.pipeline_definition_version).where(P.pipeline_id == pipeline_id)
     current = connection.execute(query).scalar_one_or_none()
     if current is None:
         raise NotFound("pipeline", pipeline_id)
-    version = wanted.definition_version or current
-    return list_runs(connection, replace(wanted, pipeline_id=pipeline_id, definition_version=version), limit, cursor)
+    version = run_filter.definition_version or current
+    run_filter = replace(run_filter, pipeline_id=pipeline_id, definition_version=version)
+    return list_runs(connection, run_filter, limit, cursor)
 
 
-def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
+def _conditions(run_filter: RunFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.pipeline_id is not None:
-        conditions.append(R.pipeline_id == wanted.pipeline_id)
+    if run_filter.pipeline_id is not None:
+        conditions.append(R.pipeline_id == run_filter.pipeline_id)
     else:
         conditions.append(P.deleted_at.is_(None))
-    if wanted.statuses:
-        conditions.append(R.status.in_([status.value for status in wanted.statuses]))
-    if wanted.definition_version is not None:
-        conditions.append(R.pipeline_definition_version == wanted.definition_version)
-    if not wanted.include_archived:
+    if run_filter.statuses:
+        conditions.append(R.status.in_([status.value for status in run_filter.statuses]))
+    if run_filter.definition_version is not None:
+        conditions.append(R.pipeline_definition_version == run_filter.definition_version)
+    if not run_filter.include_archived:
         conditions.append(R.archived_by.is_(None))
-    if not wanted.include_tests:
+    if not run_filter.include_tests:
         conditions.append(R.is_test.is_(False))
     return conditions
 
 
 def summaries(connection: Connection, rows: Sequence[Row]) -> list[RunSummary]:
-    waiting = count_waiting(connection, A.run_id, [row.run_id for row in rows])
-    opened = progress.of_runs(connection, rows)
-    used = model_usage.by(connection, t.model_calls.c.run_id, [row.run_id for row in rows])
+    pending = count_pending_approvals(connection, A.run_id, [row.run_id for row in rows])
+    open_executions = progress.of_runs(connection, rows)
+    usage = model_usage.by(connection, t.model_calls.c.run_id, [row.run_id for row in rows])
     return [
         RunSummary(
-            **summary_fields(row, waiting.get(row.run_id, 0), opened.get(row.run_id, []), used.get(row.run_id, NOTHING))
+            **summary_fields(
+                row,
+                pending.get(row.run_id, 0),
+                open_executions.get(row.run_id, []),
+                usage.get(row.run_id, NOTHING),
+            )
         )
         for row in rows
     ]
 
 
-def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used: ModelUsage) -> dict[str, Any]:
+def summary_fields(
+    row: Row, pending_approvals: int, open_executions: Sequence[OpenExecution], usage: ModelUsage
+) -> dict[str, Any]:
     is_paused = row.status == RunStatus.PAUSED.value
     return {
         "run_id": row.run_id,
@@ -113,61 +121,61 @@ def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used
         ),
         "current_checkpoint_id": row.current_checkpoint_id,
         "current_checkpoint_position": row.current_checkpoint_position,
-        "pending_approval_count": waiting,
-        "pending_start_count": progress.count_to_start(row, opened),
-        "open_executions": list(opened),
+        "pending_approval_count": pending_approvals,
+        "pending_start_count": progress.count_pending_starts(row, open_executions),
+        "open_executions": list(open_executions),
         "archived_by": row.archived_by,
         "over_budget": row.over_budget or None,
-        "usage": usage_view(used),
+        "usage": usage_view(usage),
     }
 
 
-def count_waiting(connection: Connection, by: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, int]:
-    """Pending approvals by run, or by pipeline."""
+def count_pending_approvals(connection: Connection, by: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, int]:
+    """Pending approvals by the column `by`: run or pipeline."""
     if not ids:
         return {}
     query = sa.select(by, sa.func.count()).where(by.in_(ids), A.status == ApprovalStatus.PENDING.value).group_by(by)
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-# ---- for the list of pipelines -------------------------------------------------------------------
-def recent(connection: Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[RecentRun]]:
-    """The newest runs of each pipeline's current definition; the first is the latest."""
+# For the list of pipelines
+def recent_runs(connection: Connection, pipeline_ids: Sequence[str], limit: int) -> dict[str, list[RecentRun]]:
+    """The newest runs of each pipeline's current definition version, newest first."""
     found: dict[str, list[RecentRun]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
-    for row in connection.execute(_recent(connection.dialect.name, most).where(P.pipeline_id.in_(pipeline_ids))):
+    for row in connection.execute(_recent_runs(connection.dialect.name, limit).where(P.pipeline_id.in_(pipeline_ids))):
         run = RecentRun(run_id=row.run_id, run_version=row.run_version, status=RunStatus(row.status))
         found[row.pipeline_id].append(run)
     return found
 
 
-def _recent(database: str, most: int) -> Query:
-    """However many runs a pipeline has, only the newest are looked at; each database has its own way to say so."""
-    one = t.pipeline_runs.alias("one")
+def _recent_runs(database: str, limit: int) -> Query:
+    """Read only the newest runs of each pipeline, however many it has. The statement depends on the database."""
+    candidate = t.pipeline_runs.alias("candidate")
     newest = (
-        sa.select(one.c.run_id, one.c.run_version, one.c.status, one.c.created_at)
+        sa.select(candidate.c.run_id, candidate.c.run_version, candidate.c.status, candidate.c.created_at)
         .where(
-            one.c.pipeline_id == P.pipeline_id,
-            one.c.pipeline_definition_version == P.pipeline_definition_version,
-            one.c.archived_by.is_(None),
-            one.c.is_test.is_(False),
+            candidate.c.pipeline_id == P.pipeline_id,
+            candidate.c.pipeline_definition_version == P.pipeline_definition_version,
+            candidate.c.archived_by.is_(None),
+            candidate.c.is_test.is_(False),
         )
-        .order_by(one.c.created_at.desc(), one.c.run_id.desc())
-        .limit(most)
+        .order_by(candidate.c.created_at.desc(), candidate.c.run_id.desc())
+        .limit(limit)
         .correlate(t.pipelines)
     )
     if database == "postgresql":
         each = newest.lateral("newest")
         query = sa.select(P.pipeline_id, each).join_from(t.pipelines, each, sa.true())
         return query.order_by(each.c.created_at.desc(), each.c.run_id.desc())
-    ids = newest.with_only_columns(one.c.run_id)
+    ids = newest.with_only_columns(candidate.c.run_id)
     query = sa.select(P.pipeline_id, R.run_id, R.run_version, R.status)
     query = query.join_from(t.pipelines, t.pipeline_runs, R.run_id.in_(ids))
     return query.order_by(R.created_at.desc(), R.run_id.desc())
 
 
-def latest(connection: Connection, of: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
-    """The first of each of these, by pipeline."""
-    ids = [runs[0].run_id for runs in of if runs]
+def latest_runs(connection: Connection, recent: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
+    """The first of each list of recent runs, by pipeline."""
+    ids = [runs[0].run_id for runs in recent if runs]
     if not ids:
         return {}
     rows = connection.execute(SUMMARY.where(R.run_id.in_(ids))).all()

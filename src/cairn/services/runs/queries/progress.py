@@ -1,4 +1,4 @@
-"""Executions that are open: at work and how far they say that they are, or waiting and for what."""
+"""Open executions: in progress, with the progress they report, or waiting."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cairn.store.column_types import Text
 from cairn.store.prepared_statements import PreparedQuery
 
 E = t.checkpoint_executions.c
-_OVER = frozenset({RunStatus.COMPLETED.value, RunStatus.FAILED.value, RunStatus.CANCELLED.value})
+_CLOSED = frozenset({RunStatus.COMPLETED.value, RunStatus.FAILED.value, RunStatus.CANCELLED.value})
 _OPEN = (
     ExecutionStatus.PENDING.value,
     ExecutionStatus.WAITING_APPROVAL_TO_START.value,
@@ -40,9 +40,9 @@ _COLUMNS = (
 
 
 def of_runs(connection: Connection, runs: Sequence[Row]) -> dict[str, list[OpenExecution]]:
-    """By run, in the order of their places. A run that is over has none."""
+    """By run, in order of position. A closed run has none."""
     found: defaultdict[str, list[OpenExecution]] = defaultdict(list)
-    ids = [run.run_id for run in runs if run.status not in _OVER]
+    ids = [run.run_id for run in runs if run.status not in _CLOSED]
     if ids:
         query = sa.select(*_COLUMNS).where(E.run_id.in_(ids), E.status.in_(_OPEN), E.archived_by.is_(None))
         for row in connection.execute(query.order_by(E.checkpoint_position, E.ordinal)):
@@ -64,22 +64,22 @@ def _open(row: Row) -> OpenExecution:
     )
 
 
-def count_to_start(run: Row, opened: Sequence[OpenExecution]) -> int:
-    """Those that somebody has to start; while a pause is asked for nothing starts."""
+def count_pending_starts(run: Row, open_executions: Sequence[OpenExecution]) -> int:
+    """Executions that have to be started manually. None while a pause is requested, because nothing can start."""
     if run.status != RunStatus.IN_PROGRESS.value or run.pause_requested:
         return 0
-    return sum(each.status is ExecutionStatus.PENDING for each in opened)
+    return sum(e.status is ExecutionStatus.PENDING for e in open_executions)
 
 
-# ---- progress ------------------------------------------------------------------------------------------
+# Progress
 def progress(row: Row) -> Progress | None:
-    """What the runner at work has told; what one before it told does not count any more."""
-    told = row.progress
-    if told is None or row.status != ExecutionStatus.IN_PROGRESS.value or row.waiting_on is not None:
+    """The progress reported in the current dispatch."""
+    reported = row.progress
+    if reported is None or row.status != ExecutionStatus.IN_PROGRESS.value or row.waiting_on is not None:
         return None
-    if told.get("dispatch") != row.dispatch_number:
+    if reported.get("dispatch") != row.dispatch_number:
         return None
-    return Progress(fraction=told.get("fraction"), text=told.get("text"))
+    return Progress(fraction=reported.get("fraction"), text=reported.get("text"))
 
 
 _PROGRESS = PreparedQuery(
@@ -95,5 +95,5 @@ _PROGRESS = PreparedQuery(
 
 def progress_of_run(connection: Connection, run_id: str) -> list[ExecutionProgress]:
     rows = _PROGRESS.all(connection, {"run_id": run_id})
-    shown = ((row.execution_id, progress(row)) for row in rows)
-    return [ExecutionProgress(execution_id=of, fraction=p.fraction, text=p.text) for of, p in shown if p is not None]
+    items = ((row.execution_id, progress(row)) for row in rows)
+    return [ExecutionProgress(execution_id=e, fraction=p.fraction, text=p.text) for e, p in items if p is not None]

@@ -25,7 +25,7 @@ class RunQueries:
         return self._database.read(lambda c: lists.list_runs(c, run_filter, limit, cursor))
 
     def list_pipeline_runs(self, pipeline_id: str, run_filter: RunFilter, limit: int, cursor: str | None) -> RunPage:
-        return self._database.read(lambda c: lists.list_of_pipeline(c, pipeline_id, run_filter, limit, cursor))
+        return self._database.read(lambda c: lists.list_pipeline_runs(c, pipeline_id, run_filter, limit, cursor))
 
     def get_run(self, run_id: str, actor: Actor | None = None) -> Run:
         """`actor` is the user that the view is for."""
