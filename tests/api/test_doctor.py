@@ -137,13 +137,13 @@ async def test_a_secret_without_its_key_is_an_error(app: App) -> None:
     file = app.cairn.settings.data_dir / "secret.key"
     key = file.read_text()
     file.unlink()
-    app.cairn.secrets._clear_cache()  # pyright: ignore[reportPrivateUsage]
+    app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
     check = by_name(await app.get("/api/doctor"))["secrets"]
     assert (check["status"], check["detail"]) == ("error", mentions("door"))
     file.write_text(key)
     mode(file, 0o644)
     mode(app.cairn.settings.data_dir, 0o755)
-    app.cairn.secrets._clear_cache()  # pyright: ignore[reportPrivateUsage]
+    app.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
     checks = by_name(await app.get("/api/doctor"))
     assert checks["secrets"]["status"] == "ok"
     assert (checks["permissions"]["status"], "secret.key" in checks["permissions"]["detail"]) == ("error", True)
