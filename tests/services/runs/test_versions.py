@@ -155,6 +155,6 @@ async def test_a_pipeline_that_cannot_be_run_says_why(app: App) -> None:
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
     modest = RunService(app.cairn.engine, app.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000)
     with pytest.raises(CommandRefused, match=r"agentic.*Think"):
-        await modest.start(await app.pipeline(agent), actor=ADMIN)
+        await modest.create(await app.pipeline(agent), actor=ADMIN)
     with pytest.raises(NotFound):
         await app.start("00000000-0000-0000-0000-000000000000")
