@@ -58,7 +58,7 @@ class AccountsHarness:
         self.admin_changes = AdminChanges(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
         self.authentication = Authentication(self.database, self.clock, self.directory, self.admin_token)
-        self.identity = open_accounts(self.admin_changes, self.authentication, {}, Passwords(FAST_HASHER))
+        self.identity = build_identity(self.admin_changes, self.authentication, {}, Passwords(FAST_HASHER))
         self.secrets = SecretStore(self.admin_changes, KeyFile(self.folder))
 
     async def user(self, name: str, *roles: str, **fields: Any) -> str:

@@ -21,12 +21,12 @@ def harness(database: Database, tmp_path: Path) -> AccountsHarness:
 
 async def fill(harness: AccountsHarness) -> None:
     """Ann and Bob are in finance, Cy is an editor, Di was removed."""
-    await harness.accounts.groups.create("finance", "", [], ADMIN)
+    await harness.identity.groups.create("finance", "", [], ADMIN)
     await harness.user("ann", "approver", email="Ann@Example.com", display_name="Ann A", groups=("finance",))
     await harness.user("bob", "viewer", groups=("finance",))
     await harness.user("cy", "editor", "approver")
     await harness.user("di", "approver", email="di@example.com")
-    await harness.accounts.users.remove("di", ADMIN)
+    await harness.identity.users.remove("di", ADMIN)
 
 
 ANN = DirectoryEntry("ann", "ann@example.com", "Ann A", frozenset({"approver"}), frozenset({"finance"}))
@@ -78,7 +78,7 @@ def test_a_new_installation_has_one_user_who_can_decide(harness: AccountsHarness
 async def test_a_delegate_is_found_and_can_decide_during_the_delegation(harness: AccountsHarness) -> None:
     await fill(harness)
     spec = DelegationSpec("ann", "cy", NOON + timedelta(days=2), NOON + timedelta(days=1))
-    await harness.accounts.delegations.create(spec, harness.actor("ann"))
+    await harness.identity.delegations.create(spec, harness.actor("ann"))
 
     def find() -> tuple[list[str], Actor]:
         people = harness.database.read(lambda c: harness.directory.resolve(c, ["ann@example.com"]))

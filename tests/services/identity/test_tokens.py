@@ -40,7 +40,7 @@ def test_the_usable_scopes_of_a_role_follow_from_the_operations() -> None:
 
 async def test_users_create_use_and_revoke_their_own_tokens(harness: AccountsHarness) -> None:
     await harness.user("ann", "approver")
-    ann, tokens = harness.actor("ann"), harness.accounts.tokens
+    ann, tokens = harness.actor("ann"), harness.identity.tokens
     created = await tokens.create_own(TokenSpec("ann", "my notebook", ("read", "decide"), 30), ann)
     used = await harness.authentication.authenticate(created.token)
     assert (used.name, used.scopes, used.token_expires_at) == ("ann", frozenset({"read", "decide"}), created.expires_at)
@@ -57,7 +57,7 @@ async def test_users_create_use_and_revoke_their_own_tokens(harness: AccountsHar
 async def test_tokens_of_other_users_are_not_found(harness: AccountsHarness) -> None:
     await harness.user("ann", "approver")
     await harness.user("bob", "approver")
-    tokens = harness.accounts.tokens
+    tokens = harness.identity.tokens
     created = await tokens.create(TokenSpec("bob", "theirs", None, 1), ADMIN)
     with pytest.raises(NotFound):
         await tokens.revoke_own(created.token_id, harness.actor("ann"))
@@ -81,14 +81,14 @@ async def test_own_tokens_with_useless_scopes_or_no_expiry_are_rejected(
 ) -> None:
     await harness.user("ann", role)
     with pytest.raises(InvalidInput) as caught:
-        await harness.accounts.tokens.create_own(TokenSpec("ann", "x", scopes, days), harness.actor("ann"))
+        await harness.identity.tokens.create_own(TokenSpec("ann", "x", scopes, days), harness.actor("ann"))
     assert [pointer for pointer, _ in caught.value.errors] == [path]
 
 
 async def test_a_token_cannot_create_a_token_with_more_scopes_or_a_later_expiry(harness: AccountsHarness) -> None:
     """Neither can a session that was opened with it."""
     await harness.user("ann", "editor", "approver")
-    tokens = harness.accounts.tokens
+    tokens = harness.identity.tokens
     first = await tokens.create_own(TokenSpec("ann", "first", ("admin", "run"), 10), harness.actor("ann"))
     actor = await harness.authentication.authenticate(first.token)
     with pytest.raises(Forbidden):
@@ -108,6 +108,6 @@ async def test_a_token_cannot_create_a_token_with_more_scopes_or_a_later_expiry(
 
 async def test_users_can_change_their_display_name(harness: AccountsHarness) -> None:
     await harness.user("ann", "viewer")
-    await harness.accounts.users.update("ann", UserUpdate(display_name="Ann A"), harness.actor("ann"))
-    assert harness.accounts.queries.user("ann").display_name == "Ann A"
+    await harness.identity.users.update("ann", UserUpdate(display_name="Ann A"), harness.actor("ann"))
+    assert harness.identity.queries.user("ann").display_name == "Ann A"
     assert harness.events()[-1] == ("user_updated", "ann", {"user": "ann", "changed_fields": ["display_name"]})

@@ -23,7 +23,7 @@ def harness(database: Database, tmp_path: Path) -> AccountsHarness:
 
 
 async def test_every_change_is_an_event_with_its_actor(harness: AccountsHarness) -> None:
-    users, groups = harness.accounts.users, harness.accounts.groups
+    users, groups = harness.identity.users, harness.identity.groups
     await harness.user("boss", "admin")
     boss = harness.actor("boss")
     await groups.create("finance", "Who pays", [], boss)
@@ -78,12 +78,12 @@ async def test_ambiguous_or_invalid_names_and_addresses_are_rejected(
 ) -> None:
     await harness.user("ann", email="ann@example.com")
     await harness.user("gone")
-    await harness.accounts.users.remove("gone", ADMIN)
-    await harness.accounts.groups.create("finance", "", [], ADMIN)
+    await harness.identity.users.remove("gone", ADMIN)
+    await harness.identity.groups.create("finance", "", [], ADMIN)
     with pytest.raises(InvalidInput):
         await harness.user(name, email=email)
     with pytest.raises(InvalidInput):
-        await harness.accounts.groups.create(name if not email else "ann", "", [], ADMIN)
+        await harness.identity.groups.create(name if not email else "ann", "", [], ADMIN)
 
 
 @pytest.mark.parametrize("roles", [(), ("viewer",), ("admin",), ("admin", "editor", "approver")])
@@ -92,22 +92,22 @@ async def test_the_local_admin_keeps_its_roles(harness: AccountsHarness, roles: 
     await harness.user("boss", "admin")
     boss = harness.actor("boss")
     with pytest.raises(CommandRefused, match="CAIRN_ADMIN_TOKEN"):
-        await harness.accounts.users.update("admin", UserUpdate(roles=roles), boss)
+        await harness.identity.users.update("admin", UserUpdate(roles=roles), boss)
     with pytest.raises(CommandRefused, match="CAIRN_ADMIN_TOKEN"):
-        await harness.accounts.users.remove("admin", boss)
-    await harness.accounts.users.update("admin", UserUpdate(display_name="The owner", email="o@example.com"), boss)
+        await harness.identity.users.remove("admin", boss)
+    await harness.identity.users.update("admin", UserUpdate(display_name="The owner", email="o@example.com"), boss)
     assert harness.actor("admin").roles == ADMIN.roles
 
 
 async def test_admins_cannot_remove_themselves(harness: AccountsHarness) -> None:
     await harness.user("boss", "admin")
     with pytest.raises(CommandRefused):
-        await harness.accounts.users.remove("boss", harness.actor("boss"))
+        await harness.identity.users.remove("boss", harness.actor("boss"))
 
 
 async def test_a_removed_user_loses_access_immediately(harness: AccountsHarness) -> None:
     await harness.user_with_password("ann", "approver")
-    accounts = harness.accounts
+    accounts = harness.identity
     session = await accounts.sign_in.with_password("ann", "several plain words", CLIENT)
     token = await accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
     invitation = await accounts.invitations.create(UserSpec("ann"), 1, ADMIN)
@@ -131,7 +131,7 @@ async def test_a_removed_user_loses_access_immediately(harness: AccountsHarness)
 async def test_changes_apply_to_the_next_request(harness: AccountsHarness) -> None:
     """Users are cached for seconds, and every change in this process clears the cache."""
     await harness.user("ann", "viewer")
-    token = (await harness.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
+    token = (await harness.identity.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
     found: list[Any] = []
     for roles in (("viewer",), ("approver", "editor"), ()):
         await harness.accounts.users.update("ann", UserUpdate(roles=roles), ADMIN)
@@ -142,7 +142,7 @@ async def test_changes_apply_to_the_next_request(harness: AccountsHarness) -> No
 
 
 async def test_missing_users_and_groups_cannot_be_changed(harness: AccountsHarness) -> None:
-    users, groups = harness.accounts.users, harness.accounts.groups
+    users, groups = harness.identity.users, harness.identity.groups
     for attempt in (users.update("ann", UserUpdate(), ADMIN), users.remove("ann", ADMIN), groups.remove("x", ADMIN)):
         with pytest.raises(NotFound):
             await attempt

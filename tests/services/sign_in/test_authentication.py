@@ -48,7 +48,7 @@ class StatementCounter:
 
 async def test_a_token_is_looked_up_once_in_five_seconds(harness: AccountsHarness) -> None:
     await harness.user("ann", "viewer")
-    token = (await harness.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
+    token = (await harness.identity.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
     counter = StatementCounter(harness.database)
 
     async def lookups(token: str) -> int:
@@ -63,7 +63,7 @@ async def test_a_token_is_looked_up_once_in_five_seconds(harness: AccountsHarnes
 
 async def test_a_session_takes_one_read_because_its_user_is_cached(harness: AccountsHarness) -> None:
     await harness.user_with_password("ann", "viewer")
-    signed_in = await harness.accounts.sign_in.with_password("ann", PASSWORD, CLIENT)
+    signed_in = await harness.identity.sign_in.with_password("ann", PASSWORD, CLIENT)
     counter = StatementCounter(harness.database)
     for _ in range(3):
         await harness.authentication.session(signed_in.secret)
@@ -76,7 +76,7 @@ async def test_a_read_before_a_change_is_not_cached_after_it(
 ) -> None:
     """The answer of the database arrives after the revocation."""
     await harness.user("ann", "viewer")
-    created = await harness.accounts.tokens.create(TokenSpec("ann", "ci"), ADMIN)
+    created = await harness.identity.tokens.create(TokenSpec("ann", "ci"), ADMIN)
     aread, read, arrives = harness.database.aread, asyncio.Event(), asyncio.Event()
 
     async def late(query: Any) -> Any:
@@ -89,7 +89,7 @@ async def test_a_read_before_a_change_is_not_cached_after_it(
         patched.setattr(harness.database, "aread", late)
         request = asyncio.get_running_loop().create_task(harness.authentication.authenticate(created.token))
         await read.wait()
-    await harness.accounts.tokens.revoke(created.token_id, ADMIN)
+    await harness.identity.tokens.revoke(created.token_id, ADMIN)
     arrives.set()
     await request  # this request started before the revocation
     with pytest.raises(Unauthenticated):
@@ -97,8 +97,8 @@ async def test_a_read_before_a_change_is_not_cached_after_it(
 
 
 async def test_using_a_session_extends_it_up_to_the_expiry_of_its_token(harness: AccountsHarness) -> None:
-    created = await harness.accounts.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
-    signed_in = await harness.accounts.sign_in.with_token(created.token, CLIENT)
+    created = await harness.identity.tokens.create(TokenSpec("admin", "ci", days=10), ADMIN)
+    signed_in = await harness.identity.sign_in.with_token(created.token, CLIENT)
     harness.clock.advance(days=6)
     session = await harness.authentication.session(signed_in.secret)
     assert (session.renewed, session.expires_at) == (True, created.expires_at)
@@ -153,7 +153,7 @@ def test_the_default_hash_is_argon2id_with_the_recommended_cost() -> None:
 
 async def test_concurrent_guesses_are_all_counted(harness: AccountsHarness) -> None:
     await harness.user_with_password("ann", "viewer")
-    service = harness.accounts.sign_in
+    service = harness.identity.sign_in
     guesses = [service.with_password("ann", f"guess number {n}", CLIENT) for n in range(50)]
     found = await asyncio.gather(*guesses, return_exceptions=True)
     counts = [type(error).__name__ for error in found if isinstance(error, BaseException)]
@@ -182,7 +182,7 @@ async def test_concurrent_role_changes_leave_an_admin(harness: AccountsHarness) 
     names = [await harness.user(f"boss-{n}", "admin") for n in range(5)]
     bosses = [harness.actor(name) for name in names]
     changes = [
-        harness.accounts.users.update(other, UserUpdate(roles=("viewer",)), boss)
+        harness.identity.users.update(other, UserUpdate(roles=("viewer",)), boss)
         for boss in bosses
         for other in (*names, "admin")
     ]

@@ -35,16 +35,16 @@ async def fail(harness: AccountsHarness, times: int, name: str = "ann", address:
     for number in range(times):
         client = SignInClient(address or f"10.1.{number // 250}.{number % 250}")
         with pytest.raises((Unauthenticated, TooManyAttempts)) as failed:
-            await harness.accounts.sign_in.with_password(name, TYPED, client)
+            await harness.identity.sign_in.with_password(name, TYPED, client)
         found.append("blocked" if isinstance(failed.value, TooManyAttempts) else "wrong")
     return found
 
 
 async def test_signing_in_and_out_are_events_with_user_and_method(harness: AccountsHarness) -> None:
-    service = harness.accounts.sign_in
+    service = harness.identity.sign_in
     await harness.user_with_password("ann", "viewer")
     by_password = await service.with_password("Ann", PASSWORD, CLIENT)
-    created = await harness.accounts.tokens.create(TokenSpec("ann", "x", None, 1), ADMIN)
+    created = await harness.identity.tokens.create(TokenSpec("ann", "x", None, 1), ADMIN)
     await service.with_token(created.token, CLIENT)
     await harness.authentication.sign_out(by_password.secret)
     await harness.authentication.sign_out(by_password.secret)  # already signed out
