@@ -10,7 +10,7 @@ from typing import Any
 from argon2 import PasswordHasher
 
 from cairn.adapters.key_file import KeyFile
-from cairn.bootstrap.identity import Identity
+from cairn.bootstrap.identity import Identity, build_identity
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChanges
 from cairn.services.engine.event_bus import EventBus
