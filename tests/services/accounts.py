@@ -51,7 +51,7 @@ class AccountsHarness:
     admin_changes: AdminChanges = field(init=False)
     directory: Directory = field(init=False)
     authentication: Authentication = field(init=False)
-    accounts: Accounts = field(init=False)
+    identity: Identity = field(init=False)
     secrets: SecretStore = field(init=False)
 
     def __post_init__(self) -> None:

@@ -36,14 +36,13 @@ class Identity:
 def build_identity(
     admin_changes: AdminChanges,
     authentication: Authentication,
-    providers: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
+    identity_providers: Mapping[str, tuple[ProviderPolicy, IdentityProvider]],
     passwords: Passwords | None = None,
-) -> Accounts:
-    """Every change clears the cache of `authentication`."""
+) -> Identity:
     admin_changes.on_change(authentication.clear_cache)
     passwords = passwords or Passwords()
     sign_in = SignInService(admin_changes.database, admin_changes.clock, authentication, passwords)
-    return Accounts(
+    return Identity(
         users=Users(admin_changes),
         groups=Groups(admin_changes),
         invitations=Invitations(admin_changes, passwords, sign_in),

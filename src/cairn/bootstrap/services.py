@@ -129,7 +129,7 @@ class AppServices:
     backtests: Backtests
     uploads: UploadService
     authentication: Authentication
-    accounts: Accounts
+    identity: Identity
     directory: Directory
     secrets: SecretStore
     idempotency: IdempotencyKeys
@@ -213,9 +213,9 @@ def build(
         raise
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.effective_database_url, database.system_engine, poll_seconds=settings.poll_seconds)
-    hub, plans = EventBus(), DefinitionCache()
-    admin_changes, directory = AdminChanges(database, clock, hub), Directory(clock)
-    authentication = Authentication(database, clock, directory, adapters.shown(settings.admin_token))
+    event_bus, plans = EventBus(), DefinitionCache()
+    admin_changes, directory = AdminChanges(database, clock, event_bus), Directory(clock)
+    authentication = Authentication(database, clock, directory, adapters.reveal(settings.admin_token))
     model_policy = adapters.model_policy(settings)
     masked_values = (*settings.secret_values, *keys_in(os.environ, model_policy.providers))
     encryption_keys = keys_of(adapters.reveal(settings.secret_key), settings.data_dir.resolve())
@@ -337,7 +337,7 @@ def build(
         backtests=Backtests(database, plans, active_rules),
         uploads=UploadService(database, clock, max_bytes=settings.max_file_bytes),
         authentication=authentication,
-        accounts=open_accounts(admin_changes, authentication, adapters.providers(settings, secrets)),
+        identity=build_identity(admin_changes, authentication, adapters.identity_providers(settings, secrets)),
         directory=directory,
         secrets=secrets,
         idempotency=IdempotencyKeys(database, clock),

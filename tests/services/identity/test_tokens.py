@@ -97,7 +97,7 @@ async def test_a_token_cannot_create_a_token_with_more_scopes_or_a_later_expiry(
         await tokens.create_own(TokenSpec("ann", "wider", ("decide",), 5), actor)
     later = await tokens.create_own(TokenSpec("ann", "later", ("run",), 90), actor)
     assert later.expires_at == first.expires_at
-    signed_in = await harness.accounts.sign_in.with_token(first.token, CLIENT)
+    signed_in = await harness.identity.sign_in.with_token(first.token, CLIENT)
     session = (await harness.authentication.session(signed_in.secret)).actor
     assert (await tokens.create_own(TokenSpec("ann", "s", ("run",), 90), session)).expires_at == first.expires_at
     sooner = await tokens.create_own(TokenSpec("ann", "sooner", ("run",), 5), actor)

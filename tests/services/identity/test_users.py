@@ -134,9 +134,9 @@ async def test_changes_apply_to_the_next_request(harness: AccountsHarness) -> No
     token = (await harness.identity.tokens.create(TokenSpec("ann", "ci"), ADMIN)).token
     found: list[Any] = []
     for roles in (("viewer",), ("approver", "editor"), ()):
-        await harness.accounts.users.update("ann", UserUpdate(roles=roles), ADMIN)
+        await harness.identity.users.update("ann", UserUpdate(roles=roles), ADMIN)
         found.append((await harness.authentication.authenticate(token)).roles)
-    await harness.accounts.groups.create("finance", "", ["ann"], ADMIN)
+    await harness.identity.groups.create("finance", "", ["ann"], ADMIN)
     assert (await harness.authentication.authenticate(token)).groups == {"finance"}
     assert found == [{"viewer"}, {"approver", "editor"}, frozenset()]
 

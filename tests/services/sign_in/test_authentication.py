@@ -111,8 +111,8 @@ async def test_using_a_session_extends_it_up_to_the_expiry_of_its_token(harness:
 
 
 async def test_the_last_use_of_a_token_is_recorded_every_five_minutes(harness: AccountsHarness) -> None:
-    created = await harness.accounts.tokens.create(TokenSpec("admin", "ci"), ADMIN)
-    queries = harness.accounts.queries
+    created = await harness.identity.tokens.create(TokenSpec("admin", "ci"), ADMIN)
+    queries = harness.identity.queries
     await harness.authentication.authenticate(created.token)
     first = queries.token(created.token_id).last_used_at
     harness.clock.advance(seconds=30)

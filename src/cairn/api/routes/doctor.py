@@ -16,7 +16,7 @@ router = operation_router("/api", "Health")
 @operation(OPEN, response_example=examples.health)
 def get_health(services: Services) -> Health:
     """Get the status of the server and the result of the last check of the folder tree."""
-    drift = services.folder_repair.last
+    drift = services.folder_repair.last_report
     return Health(
         version=cairn.__version__,
         database=services.database.kind,

@@ -88,7 +88,7 @@ def list_run_executions(
 @operation(RUN, response_example=story.run)
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was created without starting it."""
-    warnings = await command_warnings(services.runs.begin(run_id, actor=by, command_id=command_id))
+    warnings = await command_warnings(services.runs.start(run_id, actor=by, command_id=command_id))
     return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
 
 
