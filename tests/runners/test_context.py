@@ -77,7 +77,7 @@ REWORK = ReworkBrief(
         (
             "markdown",
             (
-                "=== REWORK: sent back by test ===\nReason:\n```text\nCoverage is <low>.\n```\n\n"
+                "=== REWORK: requested by test ===\nReason:\n```text\nCoverage is <low>.\n```\n\n"
                 "Prompt:\n```text\nAdd the tests.\n```\n\n"
                 'File: plan.json\nPath: temp/plan.json\n\nContent:\n```json\n{"a": 1}\n```'
             ),

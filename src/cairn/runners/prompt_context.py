@@ -1,4 +1,4 @@
-"""What a checkpoint is told: its prompts, and the outputs that it reads, laid out as one text."""
+"""Assembles the context of a checkpoint: its prompts and the content that it reads, as one text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cairn.runners.prompt_layouts import LAYOUTS, BlockKind, PromptBlock, Prompt
 
 Point = PreviousVersionPoint | ReferencePoint
 Summaries = Mapping[str, Mapping[str, str]]
-SHORT = 2_000  # characters up to which a content is given whole, also where a summary is allowed
+MAX_UNSUMMARIZED_CHARACTERS = 2_000  # longer files are summarized, if the definition allows it
 
 
 @dataclass(frozen=True, slots=True)
 class AssembledContext:
-    """The context of one execution, exactly as a model is given it."""
+    """The context of one execution, exactly as a model receives it."""
 
     system: str
     task: str
@@ -34,13 +34,13 @@ class AssembledContext:
 
     @property
     def tokens(self) -> int:
-        """About how many a model counts: four bytes make one."""
+        """An estimate: four bytes per token."""
         return -(-len(self.text.encode(errors="replace")) // 4)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptAdditions:
-    """What is said to an agent besides what its author says, laid out already."""
+    """Formatted texts that Cairn adds to the author's prompts."""
 
     system: str = ""  # after the system prompt
     task: str = ""  # after the task
@@ -48,44 +48,48 @@ class PromptAdditions:
 
 def assemble(
     checkpoint: CheckpointDefinition,
-    found: ResolvedInputs,
+    inputs: ResolvedInputs,
     *,
     agent: Agent | None = None,
     limits: RunnerLimits | None = None,
     additions: PromptAdditions | None = None,
 ) -> AssembledContext:
-    """Lay out prompts and outputs; MissingReference if one is not there. The agent is by default the single one."""
-    placed = _sections(checkpoint, found, limits or RunnerLimits())
+    """Assemble the prompts and the inputs. The default agent is the checkpoint's only one.
+
+    Raises MissingReference if a referenced output does not exist.
+    """
+    sections = _sections(checkpoint, inputs, limits or RunnerLimits())
     layout = LAYOUTS[checkpoint.instructions.injection_format.content_format]
     system_prompt, task_prompt = prompts(checkpoint, agent)
 
-    def at(point: str) -> str:
-        sections = [section for section, where in placed if where == point]
-        return layout.sections(sections) if sections else ""
+    def content_at(point: Point) -> str:
+        selected = [section for section, section_point in sections if section_point == point]
+        return layout.sections(selected) if selected else ""
 
-    ahead = at(PreviousVersionPoint.BEFORE_SYSTEM_PROMPT)
-    before, after = at(ReferencePoint.BEFORE_TASK_PROMPT), at(ReferencePoint.AFTER_TASK_PROMPT)
-    if ahead and system_prompt:
+    before_system = content_at(PreviousVersionPoint.BEFORE_SYSTEM_PROMPT)
+    before, after = content_at(ReferencePoint.BEFORE_TASK_PROMPT), content_at(ReferencePoint.AFTER_TASK_PROMPT)
+    if before_system and system_prompt:
         system_prompt = layout.titled("YOUR INSTRUCTIONS", system_prompt)
     if (before or after or additions is not None) and task_prompt:
         task_prompt = layout.titled("YOUR TASK", task_prompt)
     additions = additions or PromptAdditions()
-    system, task = _joined(ahead, system_prompt, additions.system), _joined(before, task_prompt, after, additions.task)
-    blocks = tuple(block for section, _ in placed for block in section.blocks)
+    system = _joined(before_system, system_prompt, additions.system)
+    task = _joined(before, task_prompt, after, additions.task)
+    blocks = tuple(block for section, _ in sections for block in section.blocks)
     return AssembledContext(system, task, blocks, _joined(system, task))
 
 
-def check_length(assembled: AssembledContext, limit: int, more: Sequence[tuple[str, int]] = ()) -> None:
-    """For whoever reads it with a model: ContextTooLong, with the size of each block and of what is more."""
-    if assembled.characters <= limit:
+def check_length(context: AssembledContext, limit: int, other_sizes: Sequence[tuple[str, int]] = ()) -> None:
+    """Raise ContextTooLong, with the size of each part, if the context is longer than the limit."""
+    if context.characters <= limit:
         return
-    shown = [*((_named(block), len(block.content or "")) for block in assembled.blocks), *more]
-    rest = assembled.characters - sum(size for _, size in shown)
-    raise ContextTooLong(assembled.characters, limit, [*shown, ("prompts and headings", rest)])
+    sizes = [*((_block_name(block), len(block.content or "")) for block in context.blocks), *other_sizes]
+    rest = context.characters - sum(size for _, size in sizes)
+    raise ContextTooLong(context.characters, limit, [*sizes, ("prompts and headings", rest)])
 
 
 def prompts(checkpoint: CheckpointDefinition, agent: Agent | None = None) -> tuple[str, str]:
-    """System and task: the checkpoint's own, then the agent's, or what the form says to do."""
+    """The system and task prompts of the checkpoint, followed by the agent's or the form's."""
     execution, instructions = checkpoint.execution, checkpoint.instructions
     if agent is None and execution.agent_config is not None:
         agent = execution.agent_config.agent
@@ -96,82 +100,87 @@ def prompts(checkpoint: CheckpointDefinition, agent: Agent | None = None) -> tup
 
 
 def referenced(checkpoint: CheckpointDefinition, completed: Mapping[str, ArtifactSource]) -> dict[str, ArtifactSource]:
-    """The outputs that a checkpoint reads, by key, each with the artifacts that it asks for."""
-    found: dict[str, ArtifactSource] = {}
+    """The outputs that a checkpoint references, by key, with the selected artifacts."""
+    sources: dict[str, ArtifactSource] = {}
     for reference in checkpoint.inputs.include_checkpoint_outputs:
         key = reference.checkpoint_id
         if key not in completed:
             raise MissingReference(
-                f"{checkpoint.key} reads the outputs of {key}, which this run has not completed. Complete {key} first,"
-                f" or take it out of include_checkpoint_outputs."
+                f"{checkpoint.key} references the outputs of {key}, which is not completed in this run. Complete {key}"
+                f" first, or remove it from include_checkpoint_outputs."
             )
-        found[key] = _asked_for(checkpoint, reference, completed[key])
-    return found
+        sources[key] = _select_artifacts(checkpoint, reference, completed[key])
+    return sources
 
 
-def _asked_for(checkpoint: CheckpointDefinition, reference: OutputReference, source: ArtifactSource) -> ArtifactSource:
+def _select_artifacts(
+    checkpoint: CheckpointDefinition, reference: OutputReference, source: ArtifactSource
+) -> ArtifactSource:
     if reference.artifact_ids is None:
         return source
-    there = {one.name: one for one in source.artifacts} | {one.artifact_id: one for one in source.artifacts}
-    missing = [name for name in reference.artifact_ids if name not in there]
+    by_name = {one.name: one for one in source.artifacts} | {one.artifact_id: one for one in source.artifacts}
+    missing = [name for name in reference.artifact_ids if name not in by_name]
     if missing:
         raise MissingReference(
-            f"{checkpoint.key} reads {', '.join(missing)} of {reference.checkpoint_id}, which has not produced it;"
-            f" there is {', '.join(one.name for one in source.artifacts) or 'nothing'}."
+            f"{checkpoint.key} references {', '.join(missing)} of {reference.checkpoint_id}, which has not produced it."
+            f" Its artifacts: {', '.join(one.name for one in source.artifacts) or 'none'}."
         )
-    artifacts = tuple(there[name] for name in reference.artifact_ids)
+    artifacts = tuple(by_name[name] for name in reference.artifact_ids)
     return ArtifactSource(source.checkpoint_name, source.position, source.run_version, artifacts, source.pass_number)
 
 
 def files_to_summarize(
-    checkpoint: CheckpointDefinition, found: ResolvedInputs, limits: RunnerLimits
+    checkpoint: CheckpointDefinition, inputs: ResolvedInputs, limits: RunnerLimits
 ) -> dict[str, StoredFile]:
-    """The long texts among what it reads that are to be given as summaries, by checksum."""
+    """The long files that the checkpoint reads as summaries, by checksum."""
     if not checkpoint.instructions.injection_format.include_file_contents:
         return {}
-    wanted, summed_up = dict[str, StoredFile](), summarized_checkpoints(checkpoint)
-    for key, source in referenced(checkpoint, found.completed).items():
-        for one in source.artifacts if key in summed_up else ():
-            content, _ = _content(one, limits)
-            if content is not None and len(content) > SHORT:
-                wanted[one.checksum] = one
-    return wanted
+    files, summarized = dict[str, StoredFile](), summarized_checkpoints(checkpoint)
+    for key, source in referenced(checkpoint, inputs.completed).items():
+        for file in source.artifacts if key in summarized else ():
+            content, _ = _content(file, limits)
+            if content is not None and len(content) > MAX_UNSUMMARIZED_CHARACTERS:
+                files[file.checksum] = file
+    return files
 
 
 def summarized_checkpoints(checkpoint: CheckpointDefinition) -> set[str]:
-    """The checkpoints whose outputs may be summed up."""
+    """The referenced checkpoints whose outputs may be summarized."""
     return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
 
 
 def _sections(
-    checkpoint: CheckpointDefinition, found: ResolvedInputs, limits: RunnerLimits
-) -> list[tuple[PromptSection, str]]:
-    """Everything that is put into the prompt, in order, and where it goes."""
+    checkpoint: CheckpointDefinition, inputs: ResolvedInputs, limits: RunnerLimits
+) -> list[tuple[PromptSection, Point]]:
+    """All sections in order, each with its injection point."""
     points = checkpoint.instructions.injection_points
-    earlier, others = points.previous_version_context.value, points.checkpoint_references.value
-    before, after = ReferencePoint.BEFORE_TASK_PROMPT.value, ReferencePoint.AFTER_TASK_PROMPT.value
-    placed: list[tuple[PromptSection, str]] = []
-    if found.original_prompt:
-        placed.append((_text(checkpoint, BlockKind.ORIGINAL_PROMPT, found.original_prompt), before))
-    if found.input is not None:
-        written = encode_json(found.input, indent=True).decode()
-        placed.append((_text(checkpoint, BlockKind.INPUT, written, "json", "value"), before))
-    if found.previous is not None and checkpoint.inputs.include_previous_version:
-        placed.append((_section(checkpoint, BlockKind.PREVIOUS_VERSION, found.previous, limits), earlier))
-    if found.previous_pass is not None:
-        placed.append((_section(checkpoint, BlockKind.PREVIOUS_PASS, found.previous_pass, limits), earlier))
-    summed_up = summarized_checkpoints(checkpoint)
-    for key, source in referenced(checkpoint, found.completed).items():
-        summaries = found.summaries if key in summed_up else None
-        placed.append((_section(checkpoint, BlockKind.CHECKPOINT_OUTPUT, source, limits, summaries), others))
-    if found.rework is not None:
-        placed.append((_rework(checkpoint, found.rework, limits), after))
-    # What was found wrong last is read last, and what people asked for after that.
-    if found.findings:
-        placed.append((_text(checkpoint, BlockKind.VALIDATION_FINDINGS, found.findings), after))
-    if found.feedback:
-        placed.append((_feedback(checkpoint, found.feedback), after))
-    return placed
+    previous_point, reference_point = points.previous_version_context, points.checkpoint_references
+    before, after = ReferencePoint.BEFORE_TASK_PROMPT, ReferencePoint.AFTER_TASK_PROMPT
+    sections: list[tuple[PromptSection, Point]] = []
+    if inputs.original_prompt:
+        sections.append((_text_section(checkpoint, BlockKind.ORIGINAL_PROMPT, inputs.original_prompt), before))
+    if inputs.input is not None:
+        text = encode_json(inputs.input, indent=True).decode()
+        sections.append((_text_section(checkpoint, BlockKind.INPUT, text, "json", "value"), before))
+    if inputs.previous is not None and checkpoint.inputs.include_previous_version:
+        section = _file_section(checkpoint, BlockKind.PREVIOUS_VERSION, inputs.previous, limits)
+        sections.append((section, previous_point))
+    if inputs.previous_pass is not None:
+        section = _file_section(checkpoint, BlockKind.PREVIOUS_PASS, inputs.previous_pass, limits)
+        sections.append((section, previous_point))
+    summarized = summarized_checkpoints(checkpoint)
+    for key, source in referenced(checkpoint, inputs.completed).items():
+        summaries = inputs.summaries if key in summarized else None
+        section = _file_section(checkpoint, BlockKind.CHECKPOINT_OUTPUT, source, limits, summaries)
+        sections.append((section, reference_point))
+    if inputs.rework is not None:
+        sections.append((_rework_section(checkpoint, inputs.rework, limits), after))
+    # Models follow the end of a prompt best: findings and then feedback come last.
+    if inputs.findings:
+        sections.append((_text_section(checkpoint, BlockKind.VALIDATION_FINDINGS, inputs.findings), after))
+    if inputs.feedback:
+        sections.append((_feedback_section(checkpoint, inputs.feedback), after))
+    return sections
 
 
 _HEADINGS = {
@@ -181,7 +190,7 @@ _HEADINGS = {
 }
 
 
-def _section(
+def _file_section(
     checkpoint: CheckpointDefinition,
     kind: BlockKind,
     source: ArtifactSource,
@@ -198,10 +207,11 @@ def _section(
     if kind is BlockKind.PREVIOUS_PASS:
         heading += f", pass {source.pass_number}"
         labels["pass"] = source.pass_number
-    blocks = [_block(checkpoint, kind, heading, source, one, limits) for one in source.artifacts]
+    blocks = [_block(checkpoint, kind, heading, source, file, limits) for file in source.artifacts]
     if summaries is not None:
         blocks = [
-            _shortened(block, summaries.get(one.checksum)) for block, one in zip(blocks, source.artifacts, strict=True)
+            _with_summary(block, summaries.get(one.checksum))
+            for block, one in zip(blocks, source.artifacts, strict=True)
         ]
     return PromptSection(kind, heading, labels, tuple(blocks))
 
@@ -211,48 +221,48 @@ def _block(
     kind: BlockKind,
     heading: str,
     source: ArtifactSource,
-    one: StoredFile,
+    file: StoredFile,
     limits: RunnerLimits,
 ) -> PromptBlock:
-    shown = checkpoint.instructions.injection_format
-    content, omitted = _content(one, limits) if shown.include_file_contents else (None, None)
+    settings = checkpoint.instructions.injection_format
+    content, omitted = _content(file, limits) if settings.include_file_contents else (None, None)
     return PromptBlock(
         kind=kind,
         heading=heading,
         checkpoint_name=source.checkpoint_name,
         run_version=source.run_version,
-        artifact_name=one.name,
-        file_name=one.path.rpartition("/")[2] or f"{one.name}.{one.format}",
-        file_path=one.path if shown.include_file_paths and one.path else None,
-        format=one.format,
+        artifact_name=file.name,
+        file_name=file.path.rpartition("/")[2] or f"{file.name}.{file.format}",
+        file_path=file.path if settings.include_file_paths and file.path else None,
+        format=file.format,
         content=content,
-        size_bytes=one.size,
+        size_bytes=file.size,
         omitted=omitted,
     )
 
 
-def _shortened(block: PromptBlock, summaries: Mapping[str, str] | None) -> PromptBlock:
-    """The newest summary in the place of a long content; where there is none yet, word of it."""
-    if block.content is None or len(block.content) <= SHORT:
+def _with_summary(block: PromptBlock, summaries: Mapping[str, str] | None) -> PromptBlock:
+    """The block with its newest summary instead of long content. Without a summary, the content is omitted."""
+    if block.content is None or len(block.content) <= MAX_UNSUMMARIZED_CHARACTERS:
         return block
     if not summaries:
         return replace(block, content=None, omitted="it is summarized when the execution starts")
     return replace(block, content=list(summaries.values())[-1], is_summary=True)
 
 
-def _content(one: StoredFile, limits: RunnerLimits) -> tuple[str | None, str | None]:
-    """The text of a file, or why it is not shown."""
-    if one.size > limits.max_payload_bytes:
+def _content(file: StoredFile, limits: RunnerLimits) -> tuple[str | None, str | None]:
+    """The text of a file, or the reason why it is omitted."""
+    if file.size > limits.max_payload_bytes:
         return None, "it is too large"
     try:
-        text = one.read().decode()
+        text = file.read().decode()
     except UnicodeDecodeError:
         return None, "it is not text"
     return (None, "it is not text") if "\0" in text else (text, None)
 
 
-def _rework(checkpoint: CheckpointDefinition, rework: ReworkBrief, limits: RunnerLimits) -> PromptSection:
-    kind, heading = BlockKind.REWORK, f"REWORK: sent back by {rework.requested_by}"
+def _rework_section(checkpoint: CheckpointDefinition, rework: ReworkBrief, limits: RunnerLimits) -> PromptSection:
+    kind, heading = BlockKind.REWORK, f"REWORK: requested by {rework.requested_by}"
     name, texts = checkpoint.checkpoint_name, {"reason": rework.reason, "prompt": rework.prompt}
     blocks = [
         PromptBlock(
@@ -262,11 +272,11 @@ def _rework(checkpoint: CheckpointDefinition, rework: ReworkBrief, limits: Runne
         if text
     ]
     source = ArtifactSource(rework.requested_by, 0, None, rework.artifacts)
-    blocks += [_block(checkpoint, kind, heading, source, one, limits) for one in rework.artifacts]
+    blocks += [_block(checkpoint, kind, heading, source, file, limits) for file in rework.artifacts]
     return PromptSection(kind, heading, {"requested_by": rework.requested_by}, tuple(blocks))
 
 
-def _text(
+def _text_section(
     checkpoint: CheckpointDefinition, kind: BlockKind, text: str, format: str = "txt", label: str = "text"
 ) -> PromptSection:
     heading, size = kind.value.replace("_", " ").upper(), len(text.encode())
@@ -275,7 +285,7 @@ def _text(
     return PromptSection(kind, heading, {}, (block,))
 
 
-def _feedback(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> PromptSection:
+def _feedback_section(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> PromptSection:
     kind, heading = BlockKind.REVISION_FEEDBACK, "REVISION FEEDBACK"
     blocks = tuple(
         PromptBlock(kind, heading, checkpoint.checkpoint_name, None, None, None, None, "txt", text, len(text.encode()))
@@ -284,7 +294,7 @@ def _feedback(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> Pr
     return PromptSection(kind, heading, {}, blocks)
 
 
-def _named(block: PromptBlock) -> str:
+def _block_name(block: PromptBlock) -> str:
     return f"{block.heading}, {block.file_name}" if block.file_name else block.heading
 
 

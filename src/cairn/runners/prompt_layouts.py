@@ -1,4 +1,4 @@
-"""How context is written for a model, in each format, so that content cannot pass for anything else."""
+"""Formats context for models as Markdown, XML or JSON, so that content can't pass for instructions."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class BlockKind(StrEnum):
     PREVIOUS_VERSION = "previous_version"  # the same checkpoint in the previous run
     PREVIOUS_PASS = "previous_pass"  # noqa: S105 - the same checkpoint in the earlier pass
     CHECKPOINT_OUTPUT = "checkpoint_output"  # another checkpoint of this run
-    REWORK = "rework"  # why the work was sent back, and what whoever asked has made so far
-    REVISION_FEEDBACK = "revision_feedback"  # what people asked to change
-    ORIGINAL_PROMPT = "original_prompt"  # what the run was started for
-    INPUT = "input"  # what the checkpoint takes from the run's input and context
-    VALIDATION_FINDINGS = "validation_findings"  # why the last result was not taken
+    REWORK = "rework"  # why rework was requested, and the artifacts of the requester
+    REVISION_FEEDBACK = "revision_feedback"  # changes that people requested
+    ORIGINAL_PROMPT = "original_prompt"  # the prompt of the run
+    INPUT = "input"  # the checkpoint's input from the run
+    VALIDATION_FINDINGS = "validation_findings"  # the errors of the last result
 
 
 TEXTS = frozenset(
     {BlockKind.REVISION_FEEDBACK, BlockKind.ORIGINAL_PROMPT, BlockKind.INPUT, BlockKind.VALIDATION_FINDINGS}
-)  # whose heading says all of what they are
+)  # kinds whose blocks need no title below the heading
 
 
 @dataclass(frozen=True, slots=True)
 class PromptBlock:
-    """One file, or one text of people's or of another checkpoint's, in the context."""
+    """One file or text in the context."""
 
     kind: BlockKind
     heading: str
@@ -44,24 +44,24 @@ class PromptBlock:
     format: str
     content: str | None  # None: not shown
     size_bytes: int
-    omitted: str | None = None  # why it is not shown, if it should be
-    label: str = "feedback"  # what a text is
-    is_summary: bool = False  # the content stands for a longer one
+    omitted: str | None = None  # why the content is not shown
+    label: str = "feedback"  # of a text
+    is_summary: bool = False  # the content is a summary
 
 
 @dataclass(frozen=True, slots=True)
 class PromptSection:
-    """The blocks that stand under one heading."""
+    """The blocks under one heading."""
 
     kind: BlockKind
     heading: str
-    labels: dict[str, str | int] = field(default_factory=dict[str, "str | int"])  # where it comes from
+    labels: dict[str, str | int] = field(default_factory=dict[str, "str | int"])  # the origin of the blocks
     blocks: tuple[PromptBlock, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PromptStatement:
-    """What somebody has said in a discussion."""
+    """A contribution to a discussion."""
 
     speaker: str
     text: str
@@ -69,13 +69,13 @@ class PromptStatement:
 
 @dataclass(frozen=True, slots=True)
 class PromptLayout:
-    """One format: how sections are written, and the prompts that stand beside them."""
+    """The functions that format the parts of a prompt."""
 
     sections: Callable[[Sequence[PromptSection]], str]
-    titled: Callable[[str, str], str]  # a title, and the author's own words as they are
+    titled: Callable[[str, str], str]  # a title and a trusted text, which is not escaped
     examples: Callable[[Sequence[Example]], str]
     statements: Callable[[Sequence[PromptStatement]], str]
-    content_location: str  # where content is placed, in words for a model
+    content_location: str  # tells the model where the content is
 
 
 # ---- markdown ----------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ _BACKTICKS = re.compile("`+")
 
 
 def fenced(content: str, language: str) -> str:
-    """The content between fences that are longer than any run of backticks in it."""
+    """The content in a fence that is longer than any run of backticks in it."""
     fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(content)), default=0))
     end = "" if content.endswith("\n") else "\n"
     return f"{fence}{language}\n{content}{end}{fence}"
@@ -122,8 +122,8 @@ def _markdown_examples(examples: Sequence[Example]) -> str:
     parts = [_heading("EXAMPLES")]
     for number, example in enumerate(examples, 1):
         for name, value in _sides(example):
-            told = encode_json(value, indent=True).decode()
-            parts.append(f"Example {number}, {name}:\n{fenced(told, 'json')}")
+            text = encode_json(value, indent=True).decode()
+            parts.append(f"Example {number}, {name}:\n{fenced(text, 'json')}")
     return "\n\n".join(parts)
 
 
@@ -145,7 +145,7 @@ def one_line(text: str) -> str:
 
 
 def displayable(name: str) -> str:
-    """The name of a file without what cannot be shown, or makes it look like another."""
+    """The file name with control and formatting characters replaced."""
     return _UNSHOWN.sub("\ufffd", name)
 
 
@@ -191,16 +191,16 @@ def _xml_examples(examples: Sequence[Example]) -> str:
 
 
 def _attributes(values: dict[str, str | int]) -> str:
-    return "".join(f" {name}={quoteattr(_possible(str(value)))}" for name, value in values.items())
+    return "".join(f" {name}={quoteattr(_valid_xml(str(value)))}" for name, value in values.items())
 
 
 def _text(content: str) -> str:
     # A carriage return would be read as a line feed.
-    return escape(_possible(content), {"\r": "&#13;"})
+    return escape(_valid_xml(content), {"\r": "&#13;"})
 
 
-def _possible(text: str) -> str:
-    """The text without the characters that XML has no way to write."""
+def _valid_xml(text: str) -> str:
+    """The text without characters that are invalid in XML."""
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
@@ -211,7 +211,7 @@ def _xml_statements(statements: Sequence[PromptStatement]) -> str:
 
 
 def _xml_titled(title: str, text: str) -> str:
-    """In an element that no content can close."""
+    """The text in an element. Content is escaped, so it can't close the element."""
     name = title.lower().replace(" ", "_")
     return f"<{name}>\n{text}\n</{name}>"
 
@@ -225,26 +225,26 @@ def _json(sections: Sequence[PromptSection]) -> str:
 
 
 def _json_section(section: PromptSection) -> Value:
-    told: dict[str, Value] = {"kind": section.kind.value, **section.labels}
+    result: dict[str, Value] = {"kind": section.kind.value, **section.labels}
     if section.kind is BlockKind.REVISION_FEEDBACK:
-        told["feedback"] = [block.content for block in section.blocks]
-        return told
-    told |= {block.label: _json_content(block) for block in section.blocks if block.file_name is None}
+        result["feedback"] = [block.content for block in section.blocks]
+        return result
+    result |= {block.label: _json_content(block) for block in section.blocks if block.file_name is None}
     if section.kind in TEXTS:
-        return told
-    told["files"] = [_json_block(block) for block in section.blocks if block.file_name is not None]
-    return told
+        return result
+    result["files"] = [_json_block(block) for block in section.blocks if block.file_name is not None]
+    return result
 
 
 def _json_block(block: PromptBlock) -> Value:
-    told: dict[str, Value] = {"file": block.file_name}
+    result: dict[str, Value] = {"file": block.file_name}
     if block.file_path is not None:
-        told["path"] = block.file_path
+        result["path"] = block.file_path
     if block.omitted is not None:
-        told |= {"size_bytes": block.size_bytes, "not_shown": block.omitted}
+        result |= {"size_bytes": block.size_bytes, "not_shown": block.omitted}
     if block.content is not None:
-        told["summary" if block.is_summary else "content"] = _json_content(block)
-    return told
+        result["summary" if block.is_summary else "content"] = _json_content(block)
+    return result
 
 
 def _json_examples(examples: Sequence[Example]) -> str:
@@ -253,7 +253,7 @@ def _json_examples(examples: Sequence[Example]) -> str:
 
 
 def _json_content(block: PromptBlock) -> Value:
-    """JSON as it is, anything else as a text."""
+    """A JSON file as its value, any other file as a string."""
     if block.format == "json" and block.content is not None:
         try:
             return decode_json(block.content, max_depth=100)
@@ -282,7 +282,7 @@ LAYOUTS = {
         _xml_statements,
         "in XML elements other than your instructions and your task, and in the fenced code blocks of tool results,",
     ),
-    # Content stands inside of JSON texts, where a line cannot begin.
+    # Content is inside JSON strings, which have no line breaks, so it can't form a heading.
     ContentFormat.JSON: PromptLayout(
         _json,
         _markdown_titled,
