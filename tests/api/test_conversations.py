@@ -14,7 +14,13 @@ from tests.api.app import App, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.users import token_for
 from tests.mentions import mentions
-from tests.services.conversing import agents, answered, asked, produced, talking
+from tests.services.conversing import (
+    agent_checkpoint,
+    produced,
+    request_message,
+    response_message,
+    scripted_conversations,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -26,19 +32,19 @@ RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 
 async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
     """Asked, a call of a tool, its result, done; and a revision says it shorter."""
     if work.revision:
-        await conversation.save(answered(number=1, cost=None))
+        await conversation.save(response_message(number=1, cost=None))
         return produced(work)
-    await conversation.save(asked())
-    await conversation.save(answered(text="", message=CALL))
-    await conversation.save(asked(number=3, role="tool", text="", message=RESULT))
-    await conversation.save(answered(number=4, is_simulated=True, is_last=True))
+    await conversation.save(request_message())
+    await conversation.save(response_message(text="", message=CALL))
+    await conversation.save(request_message(number=3, role="tool", text="", message=RESULT))
+    await conversation.save(response_message(number=4, is_simulated=True, is_last=True))
     return produced(work)
 
 
 async def talked(app: App, **config: Any) -> tuple[str, str]:
     """A run and its execution, once it is done."""
-    with talking(app.cairn, talk):
-        run = await app.run(await app.pipeline(agents(**config)))
+    with scripted_conversations(app.cairn, talk):
+        run = await app.run(await app.pipeline(agent_checkpoint(**config)))
 
         async def done() -> Json | None:
             now = await app.get(f"/api/runs/{run['run_id']}")
@@ -122,8 +128,8 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(app: App,
 
 
 async def test_pages_go_on_and_scopes_are_told_apart(app: App) -> None:
-    with talking(app.cairn, talk):
-        run = await app.run(await app.pipeline({**agents(), "approve": "complete"}))
+    with scripted_conversations(app.cairn, talk):
+        run = await app.run(await app.pipeline({**agent_checkpoint(), "approve": "complete"}))
         execution = await app.execution(run)
         path = f"/api/executions/{execution['execution_id']}"
 
@@ -215,12 +221,12 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
         for piece in ("The answer ", "is", " 42."):
             conversation.publish_chunk(MessageChunk("work", 1, "Analyst", "text", piece, is_simulated=True))
         await go.wait()
-        await conversation.save(answered(number=1, text="The answer is 42."))
-        await conversation.save(answered(number=2, text="Really."))
+        await conversation.save(response_message(number=1, text="The answer is 42."))
+        await conversation.save(response_message(number=2, text="Really."))
         return produced(work)
 
-    with talking(app.cairn, speak):
-        run = await app.run(await app.pipeline(agents()))
+    with scripted_conversations(app.cairn, speak):
+        run = await app.run(await app.pipeline(agent_checkpoint()))
         path = f"/api/runs/{run['run_id']}/stream"
         execution = (await app.execution(run))["execution_id"]
         async with listening(app, path) as stream:
@@ -265,11 +271,11 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
     async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(len(await conversation.messages()) + 1, 4):
             await conversation.check_budget()
-            await conversation.save(answered(number=number))
+            await conversation.save(response_message(number=number))
         return produced(work)
 
-    with talking(app.cairn, spend):
-        pipeline = await app.pipeline(agents(), budget={"max_calls": 2})
+    with scripted_conversations(app.cairn, spend):
+        pipeline = await app.pipeline(agent_checkpoint(), budget={"max_calls": 2})
         assert "/budget" not in {warning["path"] for warning in pipeline["warnings"]}
         run = await app.run(pipeline)
         path = f"/api/runs/{run['run_id']}"

@@ -14,7 +14,7 @@ from cairn.services.conversations.queries import MessageFilter
 from cairn.services.costs.queries import CostQuery
 from tests.chaos.scenario import COMMAND, Ids, Scenario
 from tests.services.app import App, step
-from tests.services.conversing import answered, produced
+from tests.services.conversing import produced, response_message
 
 PROVIDER = "provider.txt"
 ANSWERS = 3
@@ -34,7 +34,7 @@ class ConversationRunner:
         for number in range(len(await work.conversation.messages()) + 1, ANSWERS + 1):
             await work.conversation.check_budget()
             self._request_answer(number)
-            await work.conversation.save(answered(number=number, is_last=number == ANSWERS))
+            await work.conversation.save(response_message(number=number, is_last=number == ANSWERS))
         return produced(work)
 
     def _request_answer(self, number: int) -> None:

@@ -8,7 +8,7 @@ from cairn.ports import Conversation, Outcome, WorkOrder
 from tests.mentions import mentions
 from tests.notifications.receivers import PUBLIC, Receivers, card, texts
 from tests.services.app import step
-from tests.services.conversing import answered, produced, talking
+from tests.services.conversing import produced, response_message, scripted_conversations
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 async def use_calls(work: WorkOrder, conversation: Conversation) -> Outcome:
     for number in range(1, 7):
         await conversation.check_budget()
-        await conversation.save(answered(number=number))
+        await conversation.save(response_message(number=number))
     return produced(work)
 
 
 async def test_a_budget_sends_a_warning_and_then_reports_that_it_is_exhausted(receivers: Receivers) -> None:
     await receivers.channel("ops", "teams")
-    with talking(receivers.app.cairn, use_calls):
+    with scripted_conversations(receivers.app.cairn, use_calls):
         run = await receivers.app.start(await receivers.app.pipeline(step("talk"), budget={"max_calls": 5}))
         await receivers.app.until_run(run, "paused")
         sent = await receivers.payloads("ops", 2)

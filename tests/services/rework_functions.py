@@ -1,4 +1,4 @@
-"""Functions that send work back, as a script does: the call ends, and it is called again when that is done."""
+"""Functions that request rework. The call ends, and the function is called again when the rework has ended."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from tests.services.app import App, step
 
 
 @dataclass
-class Asking:
-    """Carries work out as ever, unless a checkpoint wants another one to be done again first."""
+class ReworkRequester:
+    """Runs functions, except that a checkpoint returns its next requested rework first."""
 
     inner: Runner
-    wants: dict[str, list[NeedsRework]] = field(default_factory=dict[str, list[NeedsRework]])  # by key, each once
+    requests: dict[str, list[NeedsRework]] = field(default_factory=dict[str, list[NeedsRework]])  # by checkpoint key
 
-    def ask(self, asker: str, key: str, prompt: str = "", reason: str = "", **made: Any) -> None:
-        """The asker has made these artifacts so far when it asks."""
-        artifacts = tuple(ProducedFile(name, "json", encode_json(value)) for name, value in made.items())
-        self.wants.setdefault(asker, []).append(NeedsRework(key, prompt, reason, artifacts))
+    def request(self, requester: str, key: str, prompt: str = "", reason: str = "", **artifacts: Any) -> None:
+        """Let the requester ask for rework when it runs next. `artifacts` are its outputs so far, by name."""
+        files = tuple(ProducedFile(name, "json", encode_json(value)) for name, value in artifacts.items())
+        self.requests.setdefault(requester, []).append(NeedsRework(key, prompt, reason, files))
 
     async def run(self, work: WorkOrder) -> Outcome:
-        wanted = self.wants.get(work.checkpoint.key)
-        if wanted:
-            _ = work.material.input  # it has looked at what there is
-            return wanted.pop(0)
+        pending = self.requests.get(work.checkpoint.key)
+        if pending:
+            _ = work.material.input  # record what the execution has read
+            return pending.pop(0)
         return await self.inner.run(work)
 
 
 @contextmanager
-def asking(app: App) -> Generator[Asking]:
-    """Checkpoints of this app may ask for reworks meanwhile."""
+def requested_reworks(app: App) -> Generator[ReworkRequester]:
+    """Let checkpoints of the app request rework within the block."""
     runners = app.cairn.runners
     inner = runners[ExecutionMode.FUNCTION]
-    runners[ExecutionMode.FUNCTION] = asking = Asking(inner)
+    runners[ExecutionMode.FUNCTION] = requester = ReworkRequester(inner)
     try:
-        yield asking
+        yield requester
     finally:
         runners[ExecutionMode.FUNCTION] = inner
 
@@ -50,14 +50,14 @@ def code(**more: Any) -> dict[str, Any]:
     return step("code", "write_code", **more)
 
 
-def writing(app: App) -> list[Any]:
-    """`write_code` counts its versions; the answer is what it saw of why it was called."""
+def versioned_code(app: App) -> list[Any]:
+    """Register `write_code`, which counts its versions. Returns the reworks for which it was called."""
     seen: list[Any] = []
 
     @app.function("write_code")
     async def write_code(ctx: Ctx) -> dict[str, int]:
-        why = ctx.rework
-        seen.append(why and (why.prompt, why.reason, why.requested_by, dict(why.artifacts)))
+        rework = ctx.rework
+        seen.append(rework and (rework.prompt, rework.reason, rework.requested_by, dict(rework.artifacts)))
         return {"version": len(seen)}
 
     return seen

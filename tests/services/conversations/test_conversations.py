@@ -27,7 +27,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED
 from cairn.store import tables as t
 from tests.services.app import App, retries, step
-from tests.services.conversing import AT, USED, answered, asked, produced, talking
+from tests.services.conversing import AT, USAGE, produced, request_message, response_message, scripted_conversations
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -44,8 +44,10 @@ def attempt_keys(app: App, run_id: str) -> list[tuple[str, str, int]]:
 
 
 async def test_stored_messages_are_read_back_complete(app: App) -> None:
-    first = asked(text="Wieviel? 🪨\0", message={"parts": [], "big": 2**80, "nan": float("nan"), "deep": [{"a": 1.5}]})
-    tool = answered(
+    first = request_message(
+        text="Wieviel? 🪨\0", message={"parts": [], "big": 2**80, "nan": float("nan"), "deep": [{"a": 1.5}]}
+    )
+    tool = response_message(
         number=2,
         text="",
         cost=None,
@@ -56,7 +58,7 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
             ]
         },
     )
-    result = asked(
+    result = request_message(
         number=3,
         text="",
         role="tool",
@@ -68,7 +70,7 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
             ]
         },
     )
-    last = answered(number=4, is_simulated=True, is_last=True, cost=Decimal("0.000000001"))
+    last = response_message(number=4, is_simulated=True, is_last=True, cost=Decimal("0.000000001"))
     stored: list[Sequence[ConversationMessage]] = []
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
@@ -78,7 +80,7 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
         stored.append(await conversation.messages())
         return produced(work)
 
-    with talking(app.cairn, script):
+    with scripted_conversations(app.cairn, script):
         run = await app.done(await app.pipeline(step("talk")))
     sanitized = replace(
         first, text="Wieviel? 🪨\ufffd", message={"parts": [], "big": 2**80, "nan": None, "deep": [{"a": 1.5}]}
@@ -97,7 +99,7 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
         for r in calls(app, run)
     ]
     assert used == [(100, 20, 40, 5, "talk", False)] * 2
-    assert (USED, tool.tokens) == (TokenUsage(100, 20, 40, 5), USED)
+    assert (USAGE, tool.tokens) == (TokenUsage(100, 20, 40, 5), USAGE)
     tools = app.cairn.database.read(
         lambda c: c.execute(
             sa.select(t.messages.c.tools).where(t.messages.c.run_id == run).order_by(t.messages.c.message_id)
@@ -126,7 +128,7 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         earlier = await conversation.messages()
         found.append((outcomes[0], len(earlier)))
-        await conversation.save(answered(number=len(earlier) + 1))
+        await conversation.save(response_message(number=len(earlier) + 1))
         match outcomes.pop(0):
             case "invalid result":
                 return InvalidResult(produced(work).artifacts, Failure("invalid", "no"))
@@ -139,7 +141,7 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
 
     validation = {"enabled": True, "validation_mode": "llm_schema", "max_validation_retries": 1}
     talk = step("talk", execution=retries(2), approve="complete", output={"validation": validation})
-    with talking(app.cairn, script):
+    with scripted_conversations(app.cairn, script):
         run = await app.start(await app.pipeline(talk))
         await app.decide(run, "talk", "revise", "once more")
         outcomes.insert(1, "give up")
@@ -177,21 +179,21 @@ async def test_late_messages_are_billed_but_not_stored(app: App) -> None:
         await asyncio.Event().wait()
         return produced(work)
 
-    with talking(app.cairn, script):
+    with scripted_conversations(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
         await app.until(lambda: opened or None)
-        await opened[0].save(answered(number=1))
+        await opened[0].save(response_message(number=1))
         await app.cairn.runs.cancel(run, actor=ADMIN)
     for _ in range(2):
         with pytest.raises(ConversationClosed):
-            await opened[0].save(answered(number=2))
+            await opened[0].save(response_message(number=2))
     assert [number for _, _, number in attempt_keys(app, run)] == [1]
     assert [row.number for row in calls(app, run)] == [1, 2]
 
 
 async def test_secrets_are_not_stored_in_messages(app: App) -> None:
     await app.cairn.secrets.save("door", "wide-open-sesame", ADMIN)
-    message = answered(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
+    message = response_message(text="It is wide-open-sesame", message={"wide-open-sesame": ["x wide-open-sesame y"]})
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         await conversation.save(message)
@@ -199,7 +201,7 @@ async def test_secrets_are_not_stored_in_messages(app: App) -> None:
         assert (stored.text, stored.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
         return produced(work)
 
-    with talking(app.cairn, script):
+    with scripted_conversations(app.cairn, script):
         await app.done(await app.pipeline(step("talk")))
     await app.cairn.secrets.remove("door", ADMIN)
 
@@ -210,11 +212,11 @@ async def test_work_continues_after_an_exhausted_budget_is_raised(app: App) -> N
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         dispatches.append(len(await conversation.messages()))
         if len(dispatches) == 1:
-            await conversation.save(asked())
+            await conversation.save(request_message())
             return OverBudget("The run's budget of 1 call is spent.")
         return produced(work)
 
-    with talking(app.cairn, script):
+    with scripted_conversations(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
         await app.until_run(run, "paused")
         await app.cairn.runs.resume(run, actor=ADMIN)

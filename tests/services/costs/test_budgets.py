@@ -28,7 +28,7 @@ from tests.isolation import PATIENCE
 from tests.mentions import mentions
 from tests.runners.agent_samples import FakeModels
 from tests.services.app import App, step
-from tests.services.conversing import AT, agents, answered, produced, talking
+from tests.services.conversing import AT, agent_checkpoint, produced, response_message, scripted_conversations
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 NO_LIMITS = BudgetLimits(max_cost_usd=None, max_tokens=None, max_calls=None)
@@ -43,7 +43,7 @@ def script(calls: int, **fields: Any) -> Any:
         for number in range(done + 1, calls + 1):
             await conversation.check_budget()
             call: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC), **fields}
-            await conversation.save(answered(number=number, **call))
+            await conversation.save(response_message(number=number, **call))
         return produced(work)
 
     return talk
@@ -56,7 +56,7 @@ def usage(**fields: Any) -> Usage:
 
 
 async def test_an_exhausted_budget_pauses_the_run_until_it_is_raised(app: App) -> None:
-    with talking(app.cairn, script(7)):
+    with scripted_conversations(app.cairn, script(7)):
         pipeline = await app.pipeline(step("talk"), budget={"max_cost_usd": 0.05})
         run = await app.start(pipeline)
         paused = await app.until_run(run, "paused")
@@ -110,7 +110,7 @@ async def test_an_exhausted_budget_pauses_the_run_until_it_is_raised(app: App) -
 async def test_the_budget_of_the_definition_can_be_raised_and_applies_to_test_runs(
     app: App, limit: str, value: int
 ) -> None:
-    with talking(app.cairn, script(3)):
+    with scripted_conversations(app.cairn, script(3)):
         checkpoints = [step("talk")]
         pipeline = await app.pipeline(*checkpoints, budget={limit: value})
         run = await app.start(pipeline, test=True)
@@ -129,13 +129,13 @@ async def test_a_budget_set_during_a_run_applies_from_the_next_call_on(app: App,
         for number in range(1, 9):
             await conversation.check_budget()
             call: dict[str, Any] = {"tokens": TokenUsage(8, 2), "cost": CENT, "at": datetime.now(UTC)}
-            await conversation.save(answered(number=number, **call))
+            await conversation.save(response_message(number=number, **call))
             if number == 3:
                 waiting.set()
                 await asyncio.wait_for(resume.wait(), PATIENCE)
         return produced(work)
 
-    with talking(app.cairn, talk):
+    with scripted_conversations(app.cairn, talk):
         pipeline = await app.pipeline(step("talk"))
         run = await app.start(pipeline)
         await asyncio.wait_for(waiting.wait(), PATIENCE)
@@ -149,10 +149,10 @@ async def test_a_budget_set_during_a_run_applies_from_the_next_call_on(app: App,
 
 
 async def test_a_monthly_budget_applies_to_all_runs_of_a_pipeline(app: App) -> None:
-    with talking(app.cairn, script(2)):
+    with scripted_conversations(app.cairn, script(2)):
         budget = {"max_calls": 10, "per_month": {"max_calls": 3}}
         pipeline = await app.pipeline(step("talk"), budget=budget)
-        with talking(app.cairn, script(1, at=AT)):
+        with scripted_conversations(app.cairn, script(1, at=AT)):
             await app.done(pipeline)  # in another month
         await app.done(pipeline)
         run = await app.start(pipeline)
@@ -185,10 +185,10 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
     async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(1, 7):
             at = AT.replace(day=number)
-            await conversation.save(answered(number=number, at=at, **next(cycle)))
+            await conversation.save(response_message(number=number, at=at, **next(cycle)))
         return produced(work)
 
-    with talking(app.cairn, talk):
+    with scripted_conversations(app.cairn, talk):
         pipeline = await app.pipeline(step("talk"), step("talk_more"))
         first, second = await app.done(pipeline), await app.done(pipeline, test=True)
         await app.roll_back(first, 0)  # archived work counts, too
@@ -251,7 +251,7 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
 
 
 async def test_the_costs_of_a_deleted_test_run_are_kept(app: App) -> None:
-    with talking(app.cairn, script(2)):
+    with scripted_conversations(app.cairn, script(2)):
         pipeline = await app.pipeline(step("talk"))
         run = await app.done(pipeline, test=True)
         await app.until_quiet()
@@ -268,7 +268,7 @@ async def test_the_costs_of_a_deleted_test_run_are_kept(app: App) -> None:
 async def test_agents_stop_at_a_budget_and_continue_after_it_is_raised(app: App, mode: str) -> None:
     """Stored answers are not requested again."""
     app.models.current = models = FakeModels(lambda request: f"Answer {request.number}.")
-    team = agents("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
+    team = agent_checkpoint("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
     run = await app.start(await app.pipeline(team, budget={"max_calls": 1}))
     paused = await app.until_run(run, "paused")
     assert 1 <= paused.usage.calls == len(models.requests)

@@ -6,18 +6,18 @@ import pytest
 
 from cairn.services.actors import ADMIN
 from tests.services.app import App, form, step
-from tests.services.rework_functions import asking, code, writing
+from tests.services.rework_functions import code, requested_reworks, versioned_code
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(app: App) -> None:
     """After any number of reworks; their contents stay readable."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
-    with asking(app) as runner:
-        runner.ask("test", "code")
-        runner.ask("test", "code")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code")
+        runner.request("test", "code")
         run = await app.done(pipeline)
     await app.until_quiet()
     outputs = {path: content for path, content in app.disk(pipeline).items() if "checkpoint_0" in path}
@@ -39,11 +39,11 @@ async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(
 
 async def test_superseded_files_are_looked_after_like_any_others(app: App) -> None:
     """Missing, changed and added files there are drift."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
-    with asking(app) as runner:
-        runner.ask("test", "code")
-        runner.ask("test", "code")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code")
+        runner.request("test", "code")
         run = await app.done(pipeline)
     await app.until_quiet()
     before = {path: content for path, content in app.disk(pipeline).items() if path.startswith("runs/v1/c")}
@@ -60,10 +60,10 @@ async def test_superseded_files_are_looked_after_like_any_others(app: App) -> No
 
 
 async def test_an_earlier_pass_takes_its_superseded_files_along(app: App) -> None:
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"), form("end"))
-    with asking(app) as runner:
-        runner.ask("test", "code")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code")
         run = await app.start(pipeline)
         await app.until_execution(run, "end", "in_progress")
     await app.cairn.runs.restart(run, actor=ADMIN)
@@ -82,10 +82,10 @@ async def test_an_earlier_pass_takes_its_superseded_files_along(app: App) -> Non
 
 async def test_superseded_files_are_archived_and_come_back_with_a_rollback(app: App) -> None:
     """Over reworked checkpoints as well."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(approve="start"), step("test"), form("end"))
-    with asking(app) as runner:
-        runner.ask("test", "code")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code")
         run = await app.start(pipeline)
         for count in (1, 3):
             await app.until(lambda count=count: len(app.executions(run)) == count)

@@ -14,7 +14,7 @@ from cairn.services.rework.service import ReworkSpec
 from cairn.services.runs.execution_views import Execution
 from tests.mentions import mentions
 from tests.services.app import App, form, step
-from tests.services.rework_functions import asking
+from tests.services.rework_functions import requested_reworks
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -57,8 +57,10 @@ async def feedback_loop(app: App) -> tuple[str, str, dict[str, Execution]]:
         form("end"),
         pipeline_name="Clowder",
     )
-    with asking(app) as runner:
-        runner.ask("test", "dev", "Add test for password reset", "Missing test coverage", test={"missing": ["reset"]})
+    with requested_reworks(app) as runner:
+        runner.request(
+            "test", "dev", "Add test for password reset", "Missing test coverage", test={"missing": ["reset"]}
+        )
         run = await app.start(pipeline, original_prompt="Add user authentication")
         await app.until_execution(run, "end", "in_progress")
     plan, dev, test, again, verify, end = app.executions(run)

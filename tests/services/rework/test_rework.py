@@ -8,17 +8,17 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.mentions import mentions
 from tests.services.app import App, retries, step
-from tests.services.rework_functions import asking, code, writing
+from tests.services.rework_functions import code, requested_reworks, versioned_code
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(app: App) -> None:
     """A loop from test to code, with the findings of the test."""
-    seen = writing(app)
+    seen = versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
-    with asking(app) as runner:
-        runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": ["reset"]})
+    with requested_reworks(app) as runner:
+        runner.request("test", "code", "Add the tests.", "Coverage is low.", test={"missing": ["reset"]})
         run = await app.done(pipeline, original_prompt="Sign in")
     assert seen == [None, ("Add the tests.", "Coverage is low.", "test", {"test": {"missing": ["reset"]}})]
     first, asker, rework, verify = app.executions(run)
@@ -42,11 +42,11 @@ async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(a
 
 async def test_the_asker_is_told_all_of_it(app: App) -> None:
     """The event carries how it ended and what came of it, whichever way."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
-    with asking(app) as runner:
-        runner.ask("test", "code", "Again.", "Why not.")
-        runner.ask("test", "nowhere", "Again.")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code", "Again.", "Why not.")
+        runner.request("test", "nowhere", "Again.")
         run = await app.done(pipeline)
     rework = app.execution(run, "code")
     (made,) = rework.artifacts_generated
@@ -84,8 +84,8 @@ async def test_the_asker_is_told_all_of_it(app: App) -> None:
 async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: App) -> None:
     """It needs an approval even when its output is the same."""
     pipeline = await app.pipeline(step("code", approve="complete"), step("test"))
-    with asking(app) as runner:
-        runner.ask("test", "code")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code")
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
         await app.until(lambda: len(app.executions(run)) == 3)
@@ -98,11 +98,11 @@ async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: A
 
 async def test_what_is_asked_beyond_the_limit_people_grant(app: App) -> None:
     """Ten per run."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
-    with asking(app) as runner:
+    with requested_reworks(app) as runner:
         for _ in range(11):
-            runner.ask("test", "code", "More.", "Never enough.")
+            runner.request("test", "code", "More.", "Never enough.")
         run = await app.start(pipeline)
         asked = await app.until(
             lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None)
@@ -128,8 +128,8 @@ async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App)
         return {"n": len(tries)}
 
     pipeline = await app.pipeline(step("code", "fragile", execution=retries(0)), step("test", "give_back"))
-    with asking(app) as runner:
-        runner.ask("test", "code", "Better.")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code", "Better.")
         run = await app.start(pipeline)
         await app.until_run(run, "paused")
         rework = app.execution(run, "code")
@@ -147,8 +147,8 @@ async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App)
 async def test_the_context_of_a_rework_says_why(app: App) -> None:
     """Shown before the start and stored with the execution."""
     pipeline = await app.pipeline(step("code", approve="start"), step("test"))
-    with asking(app) as runner:
-        runner.ask("test", "code", "Add the tests.", "Coverage is low.", test={"missing": 1})
+    with requested_reworks(app) as runner:
+        runner.request("test", "code", "Add the tests.", "Coverage is low.", test={"missing": 1})
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
         await app.until(lambda: len(app.executions(run)) == 3)
@@ -167,8 +167,8 @@ async def test_the_context_of_a_rework_says_why(app: App) -> None:
 
 async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: App) -> None:
     pipeline = await app.pipeline(step("code", approve="start"), step("test"))
-    with asking(app) as runner:
-        runner.ask("test", "code")
+    with requested_reworks(app) as runner:
+        runner.request("test", "code")
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
         await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).pending_approvals)

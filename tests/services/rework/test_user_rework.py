@@ -13,7 +13,7 @@ from cairn.services.rework.service import ReworkSpec
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
 from tests.services.app import App, form, step
-from tests.services.rework_functions import code, writing
+from tests.services.rework_functions import code, versioned_code
 
 ANN = Actor("ann", frozenset({"editor"}))
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None:
     """For an execution waiting for approval: it waits and runs again with the new artifacts."""
-    seen = writing(app)
+    seen = versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back", approve="complete"))
     run = await app.start(pipeline)
     asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
@@ -48,7 +48,7 @@ async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None
 
 async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
     """The requester stays completed and becomes stale."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
     run = await app.start(pipeline)
     await app.fill(run, "end", end="done")
@@ -81,7 +81,7 @@ async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
 
 async def test_the_impact_is_shown_before(app: App) -> None:
     """Like a rollback's preview: nothing is touched."""
-    writing(app)
+    versioned_code(app)
     pipeline = await app.pipeline(
         code(),
         step("left", "give_back", needs=["code"]),
