@@ -20,7 +20,7 @@ def agents_of(checkpoint: CheckpointDefinition) -> tuple[Agent, ...]:
 
 
 def resolve(definition: PipelineDefinition, library: Library) -> PipelineDefinition:
-    """Merge library agents into the definition. Unknown agents stay unresolved. The runner reports them."""
+    """Merge library agents into the definition. Unknown agents stay unresolved: the runner reports them."""
     if not uses_library(definition):
         return definition
     fields = {name: getattr(definition, name) for name in type(definition).model_fields}

@@ -65,19 +65,19 @@ class DefinitionOutline:
     @cached_property
     def by_key(self) -> dict[str, CheckpointOutline]:
         """The first checkpoint of each key."""
-        return {step.key: step for step in reversed(self.checkpoints)}
+        return {checkpoint.key: checkpoint for checkpoint in reversed(self.checkpoints)}
 
     @cached_property
     def completed_before(self) -> dict[str, frozenset[str]]:
         """For each key, the checkpoints that are certain to be completed when it starts."""
         found: dict[str, frozenset[str]] = {}
-        for step in sorted(self.by_key.values(), key=lambda step: step.position):
-            needs = self._prerequisites[step.key]
-            found[step.key] = needs.union(*(found.get(need, frozenset()) for need in needs))
+        for checkpoint in sorted(self.by_key.values(), key=lambda checkpoint: checkpoint.position):
+            needs = self._prerequisites[checkpoint.key]
+            found[checkpoint.key] = needs.union(*(found.get(need, frozenset()) for need in needs))
         return found
 
-    def is_before(self, key: str, step: CheckpointOutline) -> bool:
-        return key in self.by_key and self.by_key[key].position < step.position
+    def is_before(self, key: str, checkpoint: CheckpointOutline) -> bool:
+        return key in self.by_key and self.by_key[key].position < checkpoint.position
 
     @cached_property
     def _prerequisites(self) -> dict[str, frozenset[str]]:
@@ -85,12 +85,12 @@ class DefinitionOutline:
         plan = Plan(
             tuple(
                 Checkpoint(
-                    key=step.key,
-                    position=step.position,
-                    stage=step.stage,
-                    needs=tuple(need for _, need in step.needs if self.is_before(need, step)),
+                    key=checkpoint.key,
+                    position=checkpoint.position,
+                    stage=checkpoint.stage,
+                    needs=tuple(need for _, need in checkpoint.needs if self.is_before(need, checkpoint)),
                 )
-                for step in sorted(self.by_key.values(), key=lambda step: step.position)
+                for checkpoint in sorted(self.by_key.values(), key=lambda checkpoint: checkpoint.position)
             )
         )
         return plan.prerequisites

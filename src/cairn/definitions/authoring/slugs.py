@@ -12,7 +12,7 @@ _KEY_LENGTH = 63
 
 
 def slug(name: str, *, empty: str = "checkpoint") -> str:
-    """Lower-case letters and digits of any script. Everything between them becomes one underscore."""
+    """Lowercase letters and digits of any script. Everything between them becomes one underscore."""
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
     words = "".join(letter if unicodedata.category(letter) in _SLUG_CATEGORIES else " " for letter in text)
     return "_".join(words.split())[:_SLUG_LENGTH].strip("_") or empty

@@ -38,43 +38,43 @@ def check_size(document: Value, limits: DefinitionLimits) -> Iterator[Finding]:
 
 
 def check_limits(outline: DefinitionOutline, limits: DefinitionLimits) -> Iterator[Finding]:
-    for step in outline.checkpoints:
-        minutes = get(step.document, "execution", "timeout_config", "timeout_minutes")
+    for checkpoint in outline.checkpoints:
+        minutes = get(checkpoint.document, "execution", "timeout_config", "timeout_minutes")
         if isinstance(minutes, int | float) and minutes > limits.max_timeout_minutes:
             message = f"expected at most {limits.max_timeout_minutes:g} minutes, but got {minutes}"
-            yield Finding(step.pointer("execution", "timeout_config", "timeout_minutes"), message)
-        retries = get(step.document, "execution", "retry_config", "max_auto_retries")
+            yield Finding(checkpoint.pointer("execution", "timeout_config", "timeout_minutes"), message)
+        retries = get(checkpoint.document, "execution", "retry_config", "max_auto_retries")
         if isinstance(retries, int | float) and retries > limits.max_auto_retries:
             message = f"expected at most {limits.max_auto_retries} retries, but got {retries}"
-            yield Finding(step.pointer("execution", "retry_config", "max_auto_retries"), message)
+            yield Finding(checkpoint.pointer("execution", "retry_config", "max_auto_retries"), message)
 
 
 def check_functions(outline: DefinitionOutline, functions: Collection[str]) -> Iterator[Finding]:
-    for step in outline.checkpoints:
-        name = text(step.document, "execution", "function_config", "function")
-        if step.mode == ExecutionMode.FUNCTION and name is not None and name not in functions:
+    for checkpoint in outline.checkpoints:
+        name = text(checkpoint.document, "execution", "function_config", "function")
+        if checkpoint.mode == ExecutionMode.FUNCTION and name is not None and name not in functions:
             message = unknown_name("function", name, sorted(functions))
-            yield Finding(step.pointer("execution", "function_config", "function"), message)
+            yield Finding(checkpoint.pointer("execution", "function_config", "function"), message)
 
 
 def _schemas(outline: DefinitionOutline) -> Iterator[tuple[str, Value]]:
     yield "/input_schema", get(outline.document, "input_schema")
     for name, action in section(outline.document, "actions").items():
         yield join(("actions", name, "schema")), get(action, "schema")
-    for step in outline.checkpoints:
-        yield step.pointer("input_schema"), step.document.get("input_schema")
-        yield step.pointer("output_schema"), step.document.get("output_schema")
-        yield step.pointer(*_PARAMETERS), get(step.document, *_PARAMETERS)
+    for checkpoint in outline.checkpoints:
+        yield checkpoint.pointer("input_schema"), checkpoint.document.get("input_schema")
+        yield checkpoint.pointer("output_schema"), checkpoint.document.get("output_schema")
+        yield checkpoint.pointer(*_PARAMETERS), get(checkpoint.document, *_PARAMETERS)
         for path, name in ((("output", "artifacts"), "schema"), (_FIELDS, "validation")):
-            for at, part in objects(step.document, *path):
-                yield child(step.pointer(*path, at), name), part.get(name)
+            for at, part in objects(checkpoint.document, *path):
+                yield child(checkpoint.pointer(*path, at), name), part.get(name)
 
 
 def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
     """Parameters must match their schema, unless a person is asked to complete them."""
-    for step in outline.checkpoints:
-        script = section(step.document, "execution", "script_config")
-        schema = outline.schema(step.pointer(*_PARAMETERS), script.get("parameters_schema"))
+    for checkpoint in outline.checkpoints:
+        script = section(checkpoint.document, "execution", "script_config")
+        schema = outline.schema(checkpoint.pointer(*_PARAMETERS), script.get("parameters_schema"))
         if schema is None or script.get("requires_user_input") is True:
             continue
         try:
@@ -82,4 +82,4 @@ def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
         except SchemaError:
             continue  # reported by `check_schemas`
         for path, message in violations:
-            yield Finding(step.pointer("execution", "script_config", "parameters") + path, message)
+            yield Finding(checkpoint.pointer("execution", "script_config", "parameters") + path, message)

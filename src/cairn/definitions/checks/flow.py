@@ -14,27 +14,29 @@ from cairn.documents import Value
 
 
 def check_flow(outline: DefinitionOutline) -> Iterator[Finding]:
-    for step in outline.checkpoints:
-        yield from _check_references(outline, step)
-        mapping = section(step.document, "input_mapping")
-        expected = _view(outline, step.pointer("input_schema"), step.document.get("input_schema"))
+    for checkpoint in outline.checkpoints:
+        yield from _check_references(outline, checkpoint)
+        mapping = section(checkpoint.document, "input_mapping")
+        expected = _view(outline, checkpoint.pointer("input_schema"), checkpoint.document.get("input_schema"))
         for target, source in mapping.items():
             if isinstance(source, str):
-                yield from _check_source(outline, step, target, source, expected)
+                yield from _check_source(outline, checkpoint, target, source, expected)
         yield from (
-            _check_targets(step, list(mapping), expected) if mapping else _check_context(outline, step, expected)
+            _check_targets(checkpoint, list(mapping), expected)
+            if mapping
+            else _check_context(outline, checkpoint, expected)
         )
 
 
-def _check_references(outline: DefinitionOutline, step: CheckpointOutline) -> Iterator[Finding]:
+def _check_references(outline: DefinitionOutline, checkpoint: CheckpointOutline) -> Iterator[Finding]:
     """Check `include_checkpoint_outputs`."""
     references = ("inputs", "include_checkpoint_outputs")
-    for at, reference in objects(step.document, *references):
+    for at, reference in objects(checkpoint.document, *references):
         key = text(reference, "checkpoint_id")
         if key is None:
             continue
-        if message := _never_available(outline, step, key) or _possibly_unavailable(outline, step, key):
-            yield Finding(step.pointer(*references, at, "checkpoint_id"), message)
+        if message := _never_available(outline, checkpoint, key) or _possibly_unavailable(outline, checkpoint, key):
+            yield Finding(checkpoint.pointer(*references, at, "checkpoint_id"), message)
         if key not in outline.by_key:
             continue
         artifacts = objects(outline.by_key[key].document, "output", "artifacts")
@@ -42,41 +44,43 @@ def _check_references(outline: DefinitionOutline, step: CheckpointOutline) -> It
         for position, name in texts(reference, "artifact_ids"):
             if name not in names:
                 message = unknown_name(f"artifact of {key!r}", name, names)
-                yield Finding(step.pointer(*references, at, "artifact_ids", position), message)
+                yield Finding(checkpoint.pointer(*references, at, "artifact_ids", position), message)
 
 
-def _never_available(outline: DefinitionOutline, step: CheckpointOutline, key: str) -> str | None:
+def _never_available(outline: DefinitionOutline, checkpoint: CheckpointOutline, key: str) -> str | None:
     """Why the output of another checkpoint can never exist when this one starts, or None."""
     if key not in outline.by_key:
-        return unknown_name("checkpoint", key, [other for other in outline.by_key if outline.is_before(other, step)])
-    if key == step.key:
+        return unknown_name(
+            "checkpoint", key, [other for other in outline.by_key if outline.is_before(other, checkpoint)]
+        )
+    if key == checkpoint.key:
         return f"{key!r} can't read its own output"
-    if not outline.is_before(key, step):
-        return f"{key!r} comes after {step.key!r}, so its output does not exist yet: move {key!r} before it"
+    if not outline.is_before(key, checkpoint):
+        return f"{key!r} comes after {checkpoint.key!r}, so its output does not exist yet: move {key!r} before it"
     return None
 
 
-def _possibly_unavailable(outline: DefinitionOutline, step: CheckpointOutline, key: str) -> str | None:
+def _possibly_unavailable(outline: DefinitionOutline, checkpoint: CheckpointOutline, key: str) -> str | None:
     """Why the output may not exist yet, or None."""
-    if key in outline.completed_before.get(step.key, ()):
+    if key in outline.completed_before.get(checkpoint.key, ()):
         return None
-    return f"{key!r} may still be running when {step.key!r} starts: add it to `needs`"
+    return f"{key!r} may still be running when {checkpoint.key!r} starts: add it to `needs`"
 
 
 def _check_source(
-    outline: DefinitionOutline, step: CheckpointOutline, target: str, source: str, expected: SchemaView
+    outline: DefinitionOutline, checkpoint: CheckpointOutline, target: str, source: str, expected: SchemaView
 ) -> Iterator[Finding]:
-    pointer = step.pointer("input_mapping", target)
+    pointer = checkpoint.pointer("input_mapping", target)
     try:
         path = parse_path(source)
     except PathError as error:
         yield Finding(pointer, str(error))
         return
-    found = _root_schema(outline, step, path.root)
+    found = _root_schema(outline, checkpoint, path.root)
     if isinstance(found, str):
         yield Finding(pointer, found)
         return
-    if path.root != INPUT and (message := _possibly_unavailable(outline, step, path.root)):
+    if path.root != INPUT and (message := _possibly_unavailable(outline, checkpoint, path.root)):
         yield warning(pointer, message) if path.is_optional else Finding(pointer, message)
     for count, name in enumerate(path.steps):
         presence, found = found.step(name)
@@ -91,11 +95,11 @@ def _check_source(
         yield Finding(pointer, message, severity)
 
 
-def _root_schema(outline: DefinitionOutline, step: CheckpointOutline, root: str) -> SchemaView | str:
+def _root_schema(outline: DefinitionOutline, checkpoint: CheckpointOutline, root: str) -> SchemaView | str:
     """The schema of the value under a key, or why there is never a value."""
     if root == INPUT:
         return _view(outline, "/input_schema", get(outline.document, "input_schema"), fills=True)
-    if message := _never_available(outline, step, root):
+    if message := _never_available(outline, checkpoint, root):
         return message
     schema = output_schema(outline, outline.by_key[root])
     if schema is None:
@@ -108,9 +112,9 @@ def _view(outline: DefinitionOutline, path: str, value: Value, *, fills: bool = 
     return SchemaView.of(True if schema is None else schema, fills=fills)
 
 
-def _check_targets(step: CheckpointOutline, targets: list[str], expected: SchemaView) -> Iterator[Finding]:
+def _check_targets(checkpoint: CheckpointOutline, targets: list[str], expected: SchemaView) -> Iterator[Finding]:
     """The mapped input is an object with exactly these keys."""
-    pointer = step.pointer("input_schema")
+    pointer = checkpoint.pointer("input_schema")
     if expected.declared_types is not None and "object" not in expected.declared_types:
         yield Finding(
             pointer,
@@ -123,15 +127,19 @@ def _check_targets(step: CheckpointOutline, targets: list[str], expected: Schema
     for name in targets:
         if expected.schema.get("additionalProperties") is False and name not in expected.properties:
             message = f"unknown input {name!r}: `input_schema` does not allow it"
-            yield Finding(step.pointer("input_mapping", name), message)
+            yield Finding(checkpoint.pointer("input_mapping", name), message)
 
 
-def _check_context(outline: DefinitionOutline, step: CheckpointOutline, expected: SchemaView) -> Iterator[Finding]:
+def _check_context(
+    outline: DefinitionOutline, checkpoint: CheckpointOutline, expected: SchemaView
+) -> Iterator[Finding]:
     """Without a mapping, the input is the whole context: the run's input, and each output under its key."""
-    pointer = step.pointer("input_schema")
+    pointer = checkpoint.pointer("input_schema")
     for name in dict.fromkeys([*expected.required, *expected.properties]):
-        found = _root_schema(outline, step, name)
-        uncertainty = None if name == INPUT or isinstance(found, str) else _possibly_unavailable(outline, step, name)
+        found = _root_schema(outline, checkpoint, name)
+        uncertainty = (
+            None if name == INPUT or isinstance(found, str) else _possibly_unavailable(outline, checkpoint, name)
+        )
         if isinstance(found, SchemaView) and not uncertainty:
             pairs = compare(found, expected.inner(expected.properties.get(name, True)), name)
             yield from (Finding(pointer, message, severity) for severity, message in pairs)

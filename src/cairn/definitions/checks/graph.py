@@ -19,25 +19,28 @@ def check_graph(outline: DefinitionOutline) -> Iterator[Finding]:
         if len(cycle) == 2:
             message = f"{cycle[0]!r} waits for itself and could never start"
         yield Finding(outline.by_key[cycle[0]].pointer("dependencies", NEEDS), message)
-    for step in outline.checkpoints:
-        for at, need in step.needs:
-            is_reported = step.key in group and group[step.key] == group.get(need)
-            if not is_reported and (message := _invalid_need(outline, step, need)):
-                yield Finding(step.pointer("dependencies", NEEDS, at), message)
+    for checkpoint in outline.checkpoints:
+        for at, need in checkpoint.needs:
+            is_reported = checkpoint.key in group and group[checkpoint.key] == group.get(need)
+            if not is_reported and (message := _invalid_need(outline, checkpoint, need)):
+                yield Finding(checkpoint.pointer("dependencies", NEEDS, at), message)
     yield from _check_stages(_in_order(outline))
 
 
-def _invalid_need(outline: DefinitionOutline, step: CheckpointOutline, need: str) -> str | None:
+def _invalid_need(outline: DefinitionOutline, checkpoint: CheckpointOutline, need: str) -> str | None:
     if need not in outline.by_key:
-        return unknown_name("checkpoint", need, [key for key in outline.by_key if key != step.key])
-    if not outline.is_before(need, step):
-        return f"{step.key!r} needs {need!r}, which comes later: move {need!r} before it"
+        return unknown_name("checkpoint", need, [key for key in outline.by_key if key != checkpoint.key])
+    if not outline.is_before(need, checkpoint):
+        return f"{checkpoint.key!r} needs {need!r}, which comes later: move {need!r} before it"
     return None
 
 
 def _cycles(outline: DefinitionOutline) -> Iterator[tuple[list[str], set[str]]]:
     """For each group of checkpoints that wait for each other, a shortest cycle and the whole group."""
-    needs = {step.key: [need for _, need in step.needs if need in outline.by_key] for step in _in_order(outline)}
+    needs = {
+        checkpoint.key: [need for _, need in checkpoint.needs if need in outline.by_key]
+        for checkpoint in _in_order(outline)
+    }
     needed_by: dict[str, list[str]] = {key: [] for key in needs}
     for key, needed in needs.items():
         for need in needed:
@@ -74,28 +77,30 @@ def _cycle(key: str, predecessors: dict[str, str]) -> list[str]:
 
 
 def _in_order(outline: DefinitionOutline) -> list[CheckpointOutline]:
-    return sorted(outline.by_key.values(), key=lambda step: step.position)
+    return sorted(outline.by_key.values(), key=lambda checkpoint: checkpoint.position)
 
 
-def _check_stages(steps: list[CheckpointOutline]) -> Iterator[Finding]:
+def _check_stages(checkpoints: list[CheckpointOutline]) -> Iterator[Finding]:
     stages: dict[str, list[CheckpointOutline]] = {}
-    for step in steps:
-        stages.setdefault(step.stage, []).append(step)
+    for checkpoint in checkpoints:
+        stages.setdefault(checkpoint.stage, []).append(checkpoint)
     for stage, members in stages.items():
-        yield from _check_stage(stage, members, steps)
+        yield from _check_stage(stage, members, checkpoints)
 
 
-def _check_stage(stage: str, members: list[CheckpointOutline], steps: list[CheckpointOutline]) -> Iterator[Finding]:
-    single = [step for step in members if "stage" not in step.document]
-    for before, step in pairwise(members):
+def _check_stage(
+    stage: str, members: list[CheckpointOutline], checkpoints: list[CheckpointOutline]
+) -> Iterator[Finding]:
+    single = [checkpoint for checkpoint in members if "stage" not in checkpoint.document]
+    for before, checkpoint in pairwise(members):
         if single:
             message = f"{stage!r} is also the key of a checkpoint that is its own stage: rename the stage"
-            yield Finding((step if before in single else before).pointer("stage"), message)
-        elif steps.index(step) != steps.index(before) + 1:
-            message = f"the checkpoints of a stage must be next to each other: move {step.key!r} after {before.key!r}"
-            yield Finding(step.pointer("stage"), message)
-    for step in members:
-        if step.decides and len(members) > 1:
-            others = ", ".join(repr(other.key) for other in members if other is not step)
+            yield Finding((checkpoint if before in single else before).pointer("stage"), message)
+        elif checkpoints.index(checkpoint) != checkpoints.index(before) + 1:
+            message = f"checkpoints of a stage must be next to each other: move {checkpoint.key!r} after {before.key!r}"
+            yield Finding(checkpoint.pointer("stage"), message)
+    for checkpoint in members:
+        if checkpoint.decides and len(members) > 1:
+            others = ", ".join(repr(other.key) for other in members if other is not checkpoint)
             message = f"a checkpoint that decides needs its own stage, but {stage!r} also has {others}"
-            yield Finding(step.pointer("decides"), message)
+            yield Finding(checkpoint.pointer("decides"), message)

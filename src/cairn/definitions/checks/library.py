@@ -16,26 +16,26 @@ PathParts = tuple[str | int, ...]
 
 
 def check_library(outline: DefinitionOutline, library: Library) -> Iterator[Finding]:
-    for step in outline.checkpoints:
-        task = text(step.document, "instructions", "task_prompt")
+    for checkpoint in outline.checkpoints:
+        task = text(checkpoint.document, "instructions", "task_prompt")
         first: dict[str, str] = {}  # the pointer of the first agent of each name
-        for path, agent in _agents(step):
+        for path, agent in _agents(checkpoint):
             name, display_name = text(agent, "library_agent"), text(agent, "name")
             found = library.get(name) if name is not None else None
             if name is not None and found is None:
                 yield Finding(
-                    step.pointer(*path, "library_agent"), unknown_name("library agent", name, sorted(library))
+                    checkpoint.pointer(*path, "library_agent"), unknown_name("library agent", name, sorted(library))
                 )
             if found is not None and not (task or text(agent, "task_prompt") or found.task_prompt):
                 message = f"{name!r} has no task: add `prompt` to the checkpoint or `task_prompt` here"
-                yield Finding(step.pointer(*path), message)
+                yield Finding(checkpoint.pointer(*path), message)
             if found is not None and display_name is None:
                 display_name = found.display_name
                 if display_name in first:
                     message = f"duplicate agent name {display_name!r}, also used by {first[display_name]}: add `name`"
-                    yield Finding(step.pointer(*path, "library_agent"), message)
+                    yield Finding(checkpoint.pointer(*path, "library_agent"), message)
             if display_name is not None:
-                first.setdefault(display_name, step.pointer(*path))
+                first.setdefault(display_name, checkpoint.pointer(*path))
 
 
 def with_schemas(document: Value, library: Library) -> Value:
@@ -70,8 +70,8 @@ def _single_library_agent(checkpoint: Document, library: Library) -> LibraryAgen
     return library.get(text(checkpoint, *_AGENTS, "agent", "library_agent") or "")
 
 
-def _agents(step: CheckpointOutline) -> Iterator[tuple[PathParts, Document]]:
-    if isinstance(get(step.document, *_AGENTS, "agent"), dict):
-        yield (*_AGENTS, "agent"), section(step.document, *_AGENTS, "agent")
-    for number, agent in objects(step.document, *_AGENTS, "agents"):
+def _agents(checkpoint: CheckpointOutline) -> Iterator[tuple[PathParts, Document]]:
+    if isinstance(get(checkpoint.document, *_AGENTS, "agent"), dict):
+        yield (*_AGENTS, "agent"), section(checkpoint.document, *_AGENTS, "agent")
+    for number, agent in objects(checkpoint.document, *_AGENTS, "agents"):
         yield (*_AGENTS, "agents", number), agent

@@ -23,14 +23,14 @@ def check_names(outline: DefinitionOutline) -> Iterator[Finding]:
     for field, label in _CHECKPOINTS:
         parts = objects(outline.document, "checkpoints")
         yield from _duplicates(parts, "/checkpoints", field, f"checkpoint {label}")
-    for step in outline.checkpoints:
-        if step.key in RESERVED:
-            message = f"the key {step.key!r} is reserved for the run's input: choose another key"
-            yield Finding(step.pointer("key"), message)
+    for checkpoint in outline.checkpoints:
+        if checkpoint.key in RESERVED:
+            message = f"the key {checkpoint.key!r} is reserved for the run's input: choose another key"
+            yield Finding(checkpoint.pointer("key"), message)
         for path, noun, fields in _LISTS:
             for field, label in fields:
-                parts = objects(step.document, *path)
-                yield from _duplicates(parts, step.pointer(*path), field, f"{noun} {label}")
+                parts = objects(checkpoint.document, *path)
+                yield from _duplicates(parts, checkpoint.pointer(*path), field, f"{noun} {label}")
 
 
 def _duplicates(parts: list[tuple[int, Document]], holder: str, field: str, noun: str) -> Iterator[Finding]:

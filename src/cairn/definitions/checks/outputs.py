@@ -22,13 +22,13 @@ _DECISION: dict[str, JsonSchema] = {
 }
 
 
-def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchema | None:
+def output_schema(outline: DefinitionOutline, checkpoint: CheckpointOutline) -> JsonSchema | None:
     """The schema of the checkpoint's JSON output: `True` if unknown, None if there is no JSON output."""
-    if "output_schema" in step.document:
-        declared = outline.schema(step.pointer("output_schema"), step.document["output_schema"])
+    if "output_schema" in checkpoint.document:
+        declared = outline.schema(checkpoint.pointer("output_schema"), checkpoint.document["output_schema"])
         return True if declared is None else declared
-    found = _form(step) if step.mode == ExecutionMode.HUMAN_ONLY else _artifacts(outline, step)
-    if not step.decides:
+    found = _form(checkpoint) if checkpoint.mode == ExecutionMode.HUMAN_ONLY else _artifacts(outline, checkpoint)
+    if not checkpoint.decides:
         return found
     if not isinstance(found, dict) or "properties" not in found:
         return {"type": "object", "properties": _DECISION, "required": list(_DECISION), "additionalProperties": True}
@@ -40,25 +40,25 @@ def output_schema(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSc
 
 def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
     """A form produces the artifact that it saves and those that people upload into its file fields."""
-    for step in outline.checkpoints:
-        if step.mode != ExecutionMode.HUMAN_ONLY:
+    for checkpoint in outline.checkpoints:
+        if checkpoint.mode != ExecutionMode.HUMAN_ONLY:
             continue
-        form = section(step.document, "execution", "human_only_config")
+        form = section(checkpoint.document, "execution", "human_only_config")
         saved = text(form, "artifact_name") if form.get("save_as_artifact") is True else None
         uploads = [text(field, "name") for _, field in objects(form, "input_fields") if field.get("type") == "file"]
-        for at, artifact in objects(step.document, "output", "artifacts"):
+        for at, artifact in objects(checkpoint.document, "output", "artifacts"):
             name, declared, expected = text(artifact, "name"), artifact.get("format"), form.get("artifact_format")
             if name == saved and declared != expected:
                 message = f"the form saves {name!r} as {expected}, but this format is {declared}: use the same"
-                yield Finding(step.pointer("output", "artifacts", at, "format"), message)
+                yield Finding(checkpoint.pointer("output", "artifacts", at, "format"), message)
             elif name is not None and name != saved and name not in uploads:
                 hint = f"the form saves {saved!r}" if saved else "set save_as_artifact and artifact_name"
                 message = f"nothing produces the artifact {name!r}: {hint}"
-                yield Finding(step.pointer("output", "artifacts", at), message)
+                yield Finding(checkpoint.pointer("output", "artifacts", at), message)
 
 
-def _form(step: CheckpointOutline) -> JsonSchema:
-    fields = [field for _, field in objects(step.document, "execution", "human_only_config", "input_fields")]
+def _form(checkpoint: CheckpointOutline) -> JsonSchema:
+    fields = [field for _, field in objects(checkpoint.document, "execution", "human_only_config", "input_fields")]
     named = {name: field for field in fields if (name := text(field, "name"))}
     return {
         "type": "object",
@@ -68,15 +68,15 @@ def _form(step: CheckpointOutline) -> JsonSchema:
     }
 
 
-def _artifacts(outline: DefinitionOutline, step: CheckpointOutline) -> JsonSchema | None:
+def _artifacts(outline: DefinitionOutline, checkpoint: CheckpointOutline) -> JsonSchema | None:
     schemas: dict[str, JsonSchema] = {}
-    for at, artifact in objects(step.document, "output", "artifacts"):
+    for at, artifact in objects(checkpoint.document, "output", "artifacts"):
         if artifact.get("format") == "json" and (name := text(artifact, "name")):
-            declared = outline.schema(step.pointer("output", "artifacts", at, "schema"), artifact.get("schema"))
+            declared = outline.schema(checkpoint.pointer("output", "artifacts", at, "schema"), artifact.get("schema"))
             schemas[name] = True if declared is None else declared
     if len(schemas) > 1:
         return {"type": "object", "properties": schemas, "required": list(schemas), "additionalProperties": False}
     if schemas:
         return next(iter(schemas.values()))
     # A script or function returns a value. The JSON output of an agent must be declared.
-    return True if step.mode in (ExecutionMode.SCRIPT, ExecutionMode.FUNCTION) else None
+    return True if checkpoint.mode in (ExecutionMode.SCRIPT, ExecutionMode.FUNCTION) else None

@@ -13,19 +13,19 @@ _MCP = "mcp:"
 
 
 def check_tools(outline: DefinitionOutline, servers: Collection[str]) -> Iterator[Finding]:
-    for step in outline.checkpoints:
-        for path, name in _tools(step):
+    for checkpoint in outline.checkpoints:
+        for path, name in _tools(checkpoint):
             server = name.removeprefix(_MCP).partition("/")[0]
             if name.startswith(_MCP) and server not in servers:
-                yield Finding(step.pointer(*path), unknown_server(server, servers))
+                yield Finding(checkpoint.pointer(*path), unknown_server(server, servers))
 
 
-def _tools(step: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _tools(checkpoint: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Every tool of an agent, with its path."""
     holders: list[tuple[str | int, ...]] = [_AGENTS, (*_AGENTS, "agent")]
     for holder in holders:
-        for at, name in texts(step.document, *(str(part) for part in holder), "tools"):
+        for at, name in texts(checkpoint.document, *(str(part) for part in holder), "tools"):
             yield (*holder, "tools", at), name
-    for number, agent in objects(step.document, *_AGENTS, "agents"):
+    for number, agent in objects(checkpoint.document, *_AGENTS, "agents"):
         for at, name in texts(agent, "tools"):
             yield (*_AGENTS, "agents", number, "tools", at), name

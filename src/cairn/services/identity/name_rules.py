@@ -22,7 +22,7 @@ def name_of(text: str, noun: str = "user", path: str = "/name") -> str:
     name = text.strip().lower()
     if not _NAME.fullmatch(name):
         message = (
-            f"Use 1 to {MAX_NAME_LENGTH} lower-case letters (a to z), digits and . _ - + @. "
+            f"Use 1 to {MAX_NAME_LENGTH} lowercase letters (a to z), digits and . _ - + @. "
             "Start and end with a letter or digit."
         )
         raise InvalidInput([(path, message)])
