@@ -1,4 +1,4 @@
-"""Servers on loopback that do what servers do: answer, redirect, hang, break off, drip, refuse."""
+"""Local web and mail servers that respond, redirect, hang, disconnect or reject on request."""
 
 from __future__ import annotations
 
@@ -19,94 +19,92 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request as it came in."""
-
+class ReceivedRequest:
     method: str
     path: str
     headers: Mapping[str, str]  # names in lower case
     body: bytes
 
 
-Behave = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
+Handler = Callable[[ReceivedRequest, asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
 class WebServer:
     port: int = 0
-    asked: list[Asked] = field(default_factory=list[Asked])
-    pages: dict[str, Behave] = field(default_factory=dict[str, Behave])
+    requests: list[ReceivedRequest] = field(default_factory=list[ReceivedRequest])
+    handlers: dict[str, Handler] = field(default_factory=dict[str, Handler])
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, path: str = "/", host: str = "127.0.0.1", scheme: str = "http") -> str:
         return f"{scheme}://{host}:{self.port}{path}"
 
-    def on(self, path: str, behave: Behave) -> None:
-        self.pages[path] = behave
+    def on(self, path: str, handler: Handler) -> None:
+        self.handlers[path] = handler
 
-    async def until(self, count: int, seconds: float = 10.0) -> list[Asked]:
-        """Wait until so many requests have come."""
+    async def wait_for_requests(self, count: int, seconds: float = 10.0) -> list[ReceivedRequest]:
+        """Wait for this many requests in total."""
         async with asyncio.timeout(seconds):
-            while len(self.asked) < count:
+            while len(self.requests) < count:
                 self.arrived.clear()
                 await self.arrived.wait()
-        return self.asked
+        return self.requests
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            asked = await _read(reader)
-            self.asked.append(asked)
+            request = await _read(reader)
+            self.requests.append(request)
             self.arrived.set()
-            await self.pages.get(asked.path.partition("?")[0], answer(404))(asked, writer)
+            await self.handlers.get(request.path.partition("?")[0], answer(404))(request, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader) -> ReceivedRequest:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
-    return Asked(method, path, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+    return ReceivedRequest(method, path, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
 
 
-def answer(status: int = 200, body: bytes = b"", **headers: str) -> Behave:
-    async def behave(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-        lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(body)}", "Connection: close"]
+def answer(status: int = 200, body: bytes = b"", **headers: str) -> Handler:
+    async def handle(_request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        lines = [f"HTTP/1.1 {status} Status", f"Content-Length: {len(body)}", "Connection: close"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         writer.write("\r\n".join((*lines, "", "")).encode() + body)
         await writer.drain()
 
-    return behave
+    return handle
 
 
-def answers(*behaviours: Behave) -> Behave:
-    """One after the other; the last one stays."""
-    left = list(behaviours)
+def answers(*handlers: Handler) -> Handler:
+    """Use the handlers in order, then repeat the last one."""
+    remaining = list(handlers)
 
-    async def behave(asked: Asked, writer: asyncio.StreamWriter) -> None:
-        await (left.pop(0) if len(left) > 1 else left[0])(asked, writer)
+    async def handle(request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+        await (remaining.pop(0) if len(remaining) > 1 else remaining[0])(request, writer)
 
-    return behave
+    return handle
 
 
-async def hang(_asked: Asked, _writer: asyncio.StreamWriter) -> None:
+async def hang(_request: ReceivedRequest, _writer: asyncio.StreamWriter) -> None:
     await asyncio.Event().wait()
 
 
-async def break_off(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-    """Gone before a word."""
+async def break_off(_request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+    """Disconnect without a response."""
     writer.transport.abort()
 
 
-async def break_midway(_asked: Asked, writer: asyncio.StreamWriter) -> None:
+async def break_midway(_request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
     await writer.drain()
 
 
-async def drip(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-    """Always a little more: no single wait is long."""
+async def drip(_request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
+    """Send the body very slowly, byte by byte."""
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
     while True:
         writer.write(b".")
@@ -114,8 +112,7 @@ async def drip(_asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.01)
 
 
-async def pour(_asked: Asked, writer: asyncio.StreamWriter) -> None:
-    """Without end."""
+async def send_endlessly(_request: ReceivedRequest, writer: asyncio.StreamWriter) -> None:
     writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
     while True:
         writer.write(b"x" * 65536)
@@ -127,12 +124,12 @@ async def web_server(tls: ssl.SSLContext | None = None) -> AsyncGenerator[WebSer
     web = WebServer()
     tasks: set[asyncio.Task[None]] = set()
 
-    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def handle_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(web.serve(reader, writer))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    server = await asyncio.start_server(begin, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(handle_connection, "127.0.0.1", 0, ssl=tls)
     web.port = server.sockets[0].getsockname()[1]
     try:
         yield web
@@ -144,11 +141,11 @@ async def web_server(tls: ssl.SSLContext | None = None) -> AsyncGenerator[WebSer
 
 
 def certificate(folder: Path, name: str = "localhost") -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """What a server shows, and what a client trusts."""
+    """A TLS context for a server, and one for a client that trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)
-    made = (
+    signed = (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))
         .not_valid_after(now + dt.timedelta(days=1))
@@ -156,14 +153,14 @@ def certificate(folder: Path, name: str = "localhost") -> tuple[ssl.SSLContext, 
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    shown, secret = folder / "certificate.pem", folder / "key.pem"
-    shown.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    secret.write_bytes(
+    certificate_file, key_file = folder / "certificate.pem", folder / "key.pem"
+    certificate_file.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    key_file.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(shown, secret)
-    return server, ssl.create_default_context(cafile=str(shown))
+    server.load_cert_chain(certificate_file, key_file)
+    return server, ssl.create_default_context(cafile=str(certificate_file))
 
 
 # ---- mail ------------------------------------------------------------------------------------------------
@@ -171,48 +168,48 @@ def certificate(folder: Path, name: str = "localhost") -> tuple[ssl.SSLContext, 
 class MailServer:
     port: int = 0
     mails: list[Envelope] = field(default_factory=list[Envelope])
-    refused: Mapping[str, str] = field(default_factory=dict[str, str])  # what a recipient is answered with
-    data: str | None = None  # what DATA is answered with; "close" breaks off, "hang" says nothing
+    rejections: Mapping[str, str] = field(default_factory=dict[str, str])  # responses by recipient
+    data_response: str | None = None  # response to DATA; "close" disconnects, "hang" never responds
     users: list[tuple[bytes, bytes]] = field(default_factory=list[tuple[bytes, bytes]])
 
     async def handle_RCPT(  # noqa: N802 - the name is aiosmtpd's
         self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        if address in self.refused:
-            return self.refused[address]
+        if address in self.rejections:
+            return self.rejections[address]
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
         self.mails.append(envelope)
-        if self.data == "close":
+        if self.data_response == "close":
             server.transport.abort()
-        elif self.data == "hang":
+        elif self.data_response == "hang":
             await asyncio.sleep(3600)
-        elif self.data is not None:
+        elif self.data_response is not None:
             self.mails.pop()
-            return self.data
+            return self.data_response
         return "250 taken"
 
 
 @asynccontextmanager
-async def mail_server(*, sealed: ssl.SSLContext | None = None, **options: Any) -> AsyncGenerator[MailServer]:
-    """`sealed`: encrypted from the start."""
+async def mail_server(*, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncGenerator[MailServer]:
+    """`tls`: use TLS from the start."""
     mail = MailServer()
     loop = asyncio.get_running_loop()
     protocols: list[Any] = []
 
     def authenticate(*arguments: Any) -> AuthResult:
-        given: LoginPassword = arguments[-1]
-        mail.users.append((given.login, given.password))
-        return AuthResult(success=given.password == b"right", handled=False)
+        credentials: LoginPassword = arguments[-1]
+        mail.users.append((credentials.login, credentials.password))
+        return AuthResult(success=credentials.password == b"right", handled=False)
 
-    def begin() -> Any:
+    def create_protocol() -> Any:
         protocol = aiosmtpd.smtp.SMTP(mail, hostname="127.0.0.1", authenticator=authenticate, loop=loop, **options)
         protocols.append(protocol)
         return protocol
 
-    server = await loop.create_server(begin, "127.0.0.1", 0, ssl=sealed)
+    server = await loop.create_server(create_protocol, "127.0.0.1", 0, ssl=tls)
     mail.port = server.sockets[0].getsockname()[1]
     try:
         yield mail

@@ -31,8 +31,8 @@ async def test_a_message_is_sent_and_its_address_is_not_logged(
     with caplog.at_level("DEBUG"):
         await messenger.send(gotify(server), "Title", "Text <b>&</b>")
     assert "AbCdEf" not in caplog.text
-    (asked,) = server.asked
-    assert (asked.method, b"Title" in asked.body, b"Text" in asked.body) == ("POST", True, True)
+    (request,) = server.requests
+    assert (request.method, b"Title" in request.body, b"Text" in request.body) == ("POST", True, True)
 
 
 async def test_a_rejected_message_is_reported(server: WebServer) -> None:
@@ -44,7 +44,7 @@ async def test_a_rejected_message_is_reported(server: WebServer) -> None:
 async def test_private_addresses_are_rejected(server: WebServer) -> None:
     with pytest.raises(NotSent, match=r"127\.0\.0\.1.*CAIRN_OUTBOUND_ALLOWED"):
         await AppriseMessenger(OutboundGuard(AllowedHosts())).send(gotify(server), "Title", "Text")
-    assert server.asked == []
+    assert server.requests == []
 
 
 async def test_a_redirect_is_not_followed(server: WebServer) -> None:
@@ -52,7 +52,7 @@ async def test_a_redirect_is_not_followed(server: WebServer) -> None:
     server.on("/elsewhere", answer(200, b"{}"))
     with pytest.raises(NotSent):
         await AppriseMessenger(OutboundGuard(AllowedHosts.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
-    assert [asked.path for asked in server.asked] == ["/message"]
+    assert [request.path for request in server.requests] == ["/message"]
 
 
 @pytest.mark.parametrize(

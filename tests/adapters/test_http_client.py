@@ -19,7 +19,7 @@ from tests.adapters.servers import (
     certificate,
     drip,
     hang,
-    pour,
+    send_endlessly,
     web_server,
 )
 
@@ -60,9 +60,9 @@ async def test_a_request_is_sent_and_its_response_returned(client: HttpClient, s
     assert response == HttpResponse(
         201, {"content-length": "11", "connection": "close", "x-request": "7"}, b'{"ok":true}', is_complete=True
     )
-    (asked,) = server.asked
-    assert (asked.method, asked.path, asked.body) == ("POST", "/hook?a=b", b'{"x":1}')
-    assert asked.headers == {
+    (request,) = server.requests
+    assert (request.method, request.path, request.body) == ("POST", "/hook?a=b", b'{"x":1}')
+    assert request.headers == {
         "host": f"hooks.test:{server.port}",
         "content-type": "application/json",
         "content-length": "7",
@@ -99,7 +99,7 @@ async def test_after_a_timeout_the_outcome_is_unknown(client: HttpClient, server
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
     with pytest.raises(DeliveryUnknown, match=r"hooks\.test.*\b2\b"):
         await client.request("POST", server.url("/", "hooks.test"), timeout=2)
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("behave", [break_off, break_midway], ids=["before the response", "during the response"])
@@ -109,11 +109,11 @@ async def test_after_a_lost_connection_the_outcome_is_unknown(
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
     with pytest.raises(DeliveryUnknown, match=r"hooks\.test"):
         await client.request("POST", server.url("/", "hooks.test"))
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_the_body_is_truncated_at_the_limit(client: HttpClient, server: WebServer) -> None:
-    server.on("/", pour)
+    server.on("/", send_endlessly)
     response = await client.request("GET", server.url(), limit=1000)
     assert (response.body, response.is_complete) == (b"x" * 1000, False)
 
@@ -130,7 +130,7 @@ async def test_a_redirect_to_another_host_does_not_forward_secret_headers(
         "POST", url, headers={"X-Api-Key": "secret", "Content-Type": "text/plain"}, body=b"hello"
     )
     assert response.body == b"arrived"
-    assert [(a.path, a.headers["host"], a.headers.get("x-api-key"), a.body) for a in server.asked] == [
+    assert [(a.path, a.headers["host"], a.headers.get("x-api-key"), a.body) for a in server.requests] == [
         ("/old", f"hooks.test:{server.port}", "secret", b"hello"),
         ("/new", f"hooks.test:{server.port}", "secret", b"hello"),
         ("/there", f"other.test:{server.port}", None, b"hello"),
@@ -155,7 +155,7 @@ async def test_endless_redirects_are_rejected(client: HttpClient, server: WebSer
     server.on("/", answer(302, Location="/"))
     with pytest.raises(DeliveryUnknown, match=r"\b5\b"):
         await client.request("GET", server.url())
-    assert len(server.asked) == 6
+    assert len(server.requests) == 6
 
 
 # ---- allowed addresses -----------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ async def test_invalid_headers_are_rejected(client: HttpClient, server: WebServe
     with pytest.raises(NotSent) as error:
         await client.request("POST", server.url(), headers=headers)
     assert error.value.is_permanent
-    assert server.asked == []
+    assert server.requests == []
 
 
 @pytest.mark.parametrize(

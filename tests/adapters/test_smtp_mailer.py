@@ -86,7 +86,7 @@ async def test_a_missing_configuration_is_reported() -> None:
 
 
 async def test_one_rejected_recipient_rejects_the_email(server: MailServer) -> None:
-    server.refused = {"two@example.com": "550 No such user"}
+    server.rejections = {"two@example.com": "550 No such user"}
     with pytest.raises(NotSent, match="550 No such user") as error:
         await mailer(server).send(MAIL, message_id="m")
     assert error.value.is_permanent
@@ -94,23 +94,23 @@ async def test_one_rejected_recipient_rejects_the_email(server: MailServer) -> N
 
 
 async def test_a_temporary_rejection_can_be_retried(server: MailServer) -> None:
-    server.refused = {"two@example.com": "451 Later"}
+    server.rejections = {"two@example.com": "451 Later"}
     with pytest.raises(NotSent, match="451 Later") as error:
         await mailer(server).send(MAIL, message_id="m")
     assert not error.value.is_permanent
 
 
 async def test_a_rejected_email_is_reported_as_not_sent(server: MailServer) -> None:
-    server.data = "554 Spam"
+    server.data_response = "554 Spam"
     with pytest.raises(NotSent, match="554 Spam"):
         await mailer(server).send(MAIL, message_id="m")
 
 
 async def test_without_a_confirmation_the_outcome_is_unknown(server: MailServer) -> None:
-    server.data = "close"
+    server.data_response = "close"
     with pytest.raises(DeliveryUnknown):
         await mailer(server).send(MAIL, message_id="m")
-    server.data = "hang"
+    server.data_response = "hang"
     with pytest.raises(DeliveryUnknown):
         await mailer(server, timeout=1.0).send(MAIL, message_id="m")
 
@@ -195,6 +195,6 @@ async def test_starttls_is_required_before_signing_in(tmp_path: Path) -> None:
 
 async def test_tls_from_the_start(tmp_path: Path) -> None:
     server_tls, client_tls = certificate(tmp_path)
-    async with mail_server(sealed=server_tls) as server:
+    async with mail_server(tls=server_tls) as server:
         settings = SmtpServer("localhost", "cairn@example.com", server.port, None, "tls")
         assert await SmtpMailer(settings, FixedClock(), context=client_tls).send(MAIL, message_id="m") == "250 taken"

@@ -50,8 +50,8 @@ async def no_channels(app: App, receiver: WebServer) -> AsyncIterator[None]:
     yield
     for channel in (await app.get("/api/channels"))["items"]:
         await app.client.delete(f"/api/channels/{channel['channel_id']}")
-    receiver.asked.clear()
-    receiver.pages.clear()
+    receiver.requests.clear()
+    receiver.handlers.clear()
 
 
 async def made(app: App, receiver: WebServer, name: str = "Ops", **more: Any) -> Json:
@@ -97,7 +97,7 @@ async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer)
     assert len(key) >= 32  # shown this once
     receiver.on("/hook", answer(500, f"no {key} at /hook?token=very-secret".encode()))
     tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
-    assert (tried["status"], len(receiver.asked)) == ("failed", 1)
+    assert (tried["status"], len(receiver.requests)) == ("failed", 1)
     answers = [
         tried,
         await app.get("/api/channels"),

@@ -47,7 +47,7 @@ class CrashTest:
 
     async def crash_and_restart(self, at: int | str) -> tuple[int, Delivery, int | None]:
         """Crash there and restart. Returns how often it arrived, the delivery, and the exit code of the crash."""
-        self.receiver.asked.clear()
+        self.receiver.requests.clear()
         folder = shutil.copytree(self.folder / "ready", self.folder / str(at), symlinks=True)
         exit_code = await asyncio.to_thread(kill, folder, self.ids, at)
         app = await open_app(folder)
@@ -55,8 +55,8 @@ class CrashTest:
             delivery = await act(app, self.ids)
         finally:
             await app.close()
-        assert len({json.loads(asked.body)["id"] for asked in self.receiver.asked}) == 1, at
-        return len(self.receiver.asked), delivery, exit_code
+        assert len({json.loads(asked.body)["id"] for asked in self.receiver.requests}) == 1, at
+        return len(self.receiver.requests), delivery, exit_code
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ async def crash_test(tmp_path: Path) -> AsyncGenerator[CrashTest]:
 async def test_the_notification_is_delivered_after_a_crash_at_any_point(crash_test: CrashTest) -> None:
     complete = shutil.copytree(crash_test.folder / "ready", crash_test.folder / "whole", symlinks=True)
     points: list[str] = await asyncio.to_thread(run_in_process, die, complete, crash_test.ids, None)
-    assert (points.count("before_send"), len(crash_test.receiver.asked)) == (1, 1)
+    assert (points.count("before_send"), len(crash_test.receiver.requests)) == (1, 1)
     for number in sample(range(1, len(points) + 1), effort().delivery_crash_points, "notices"):
         # Concurrent work can change the order, so the last crash points are not always reached.
         arrived, delivery, exit_code = await crash_test.crash_and_restart(number)

@@ -20,7 +20,7 @@ from cairn.services.notifications.channels import ChannelSpec
 from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
-from tests.adapters.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
+from tests.adapters.servers import MailServer, ReceivedRequest, WebServer, answer, mail_server, web_server
 from tests.isolation import PATIENCE
 from tests.notifications.payload_schemas import schema_errors
 from tests.services.app import App, open_app
@@ -41,7 +41,7 @@ class Receivers:
         """Create a channel whose receiver accepts everything. Returns its id."""
         if kind != "email":
             fields = {"url": self.web.url(f"/{name}"), **fields}
-            self.web.pages.setdefault(f"/{name}", answer(200, b"ok"))
+            self.web.handlers.setdefault(f"/{name}", answer(200, b"ok"))
         spec = ChannelSpec(name=name, kind=ChannelKind(kind), **fields)
         return (await self.app.cairn.notifications.channels.create(spec, ADMIN))[0]
 
@@ -64,8 +64,8 @@ class Receivers:
         )
 
     # Deliveries
-    def requests(self, name: str) -> list[Asked]:
-        return [request for request in self.web.asked if request.path == f"/{name}"]
+    def requests(self, name: str) -> list[ReceivedRequest]:
+        return [request for request in self.web.requests if request.path == f"/{name}"]
 
     async def payloads(self, name: str, count: int = 1) -> list[Any]:
         """Wait for this many requests. Returns their JSON bodies."""
@@ -105,10 +105,10 @@ class Receivers:
             self.app.cairn.engine.rules, self.original_rules = self.original_rules, None
         for channel in self.app.cairn.notification_queries.list_channels(500, None).items:
             await self.app.cairn.notifications.channels.remove(channel.channel_id, ADMIN)
-        self.web.asked.clear()
-        self.web.pages.clear()
+        self.web.requests.clear()
+        self.web.handlers.clear()
         self.mail.mails.clear()
-        self.mail.refused, self.mail.data = {}, None
+        self.mail.rejections, self.mail.data_response = {}, None
 
 
 @asynccontextmanager

@@ -165,7 +165,7 @@ async def test_an_automatic_approval_is_reported_if_the_rule_notifies(receivers:
 async def test_slack_and_webhooks_have_their_own_formats_and_webhooks_are_signed(receivers: Receivers) -> None:
     await receivers.channel("room", "slack")
     spec = ChannelSpec(name="hook", kind=ChannelKind.WEBHOOK, url=receivers.web.url("/hook"))
-    receivers.web.pages["/hook"] = receivers.web.pages["/room"]
+    receivers.web.handlers["/hook"] = receivers.web.handlers["/room"]
     _, key = await receivers.app.cairn.notifications.channels.create(spec, ADMIN)
     assert key is not None
     pipeline = await receivers.app.pipeline(step("goals", approve="complete"))
@@ -223,7 +223,7 @@ async def test_without_a_channel_no_notification_is_saved(receivers: Receivers) 
     await receivers.app.decide(run, "goals", "approve")
     await receivers.app.until_run(run, "completed")
     assert len(receivers.deliveries()) == before
-    assert receivers.web.asked == []
+    assert receivers.web.requests == []
 
 
 async def test_a_channel_gets_only_its_kinds_and_pipelines(receivers: Receivers) -> None:

@@ -32,7 +32,7 @@ async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
 async def app(shared_app: App) -> AsyncIterator[App]:
     """The shared app. Checks its invariants after each test."""
     shared_app.mail.mails.clear()
-    shared_app.mail.data = None
+    shared_app.mail.data_response = None
     shared_app.models.current = None
     yield shared_app
     await shared_app.check()

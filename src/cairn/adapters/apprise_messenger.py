@@ -1,4 +1,4 @@
-"""Send short messages through apprise, for services that Cairn has no format of its own for."""
+"""Send short messages through apprise to services that Cairn does not support itself."""
 
 from __future__ import annotations
 

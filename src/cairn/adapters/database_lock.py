@@ -15,7 +15,7 @@ class DatabaseInUse(Exception):
 
 
 class DatabaseLock:
-    """PostgreSQL's advisory lock on a connection of its own, released when the connection ends for any reason."""
+    """PostgreSQL's advisory lock on a separate connection, released when the connection ends for any reason."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine

@@ -1,4 +1,4 @@
-"""Lock a data folder with an embedded database for one process; a second one is told which process holds it."""
+"""Lock a data folder with an embedded database for one process. A second process fails and names the first."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class OidcProvider:
         except (JoseError, TypeError, ValueError) as error:
             raise NotIdentified(f"the ID token is invalid: {error}") from None
         if not isinstance(claims["sub"], str) or not claims["sub"]:
-            raise NotIdentified("the ID token names nobody")
+            raise NotIdentified("the ID token has no subject")
         return dict(cast("Mapping[str, Any]", claims))
 
     def _identity(self, claims: Mapping[str, Any]) -> Identity:
@@ -188,7 +188,7 @@ class OidcProvider:
 
 
 def _clean(value: Any) -> str:
-    """Make a text from outside a single line of limited length."""
+    """Reduce untrusted text to a single line of limited length."""
     return "".join(c for c in str(value) if c.isprintable()).strip()[:254] if isinstance(value, str | int) else ""
 
 

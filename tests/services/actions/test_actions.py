@@ -265,7 +265,7 @@ async def test_an_invalid_modification_decides_nothing(app: App) -> None:
 
 # ---- carrying out --------------------------------------------------------------------------------------
 async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_proposer(app: App) -> None:
-    app.mail.data = "550 no such mailbox"
+    app.mail.data_response = "550 no such mailbox"
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
@@ -278,14 +278,14 @@ async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_prop
 
 @pytest.mark.parametrize("said", ["accept", "retry"])
 async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, said: str) -> None:
-    app.mail.data = "close"
+    app.mail.data_response = "close"
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
     doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
     assert doubt.reason == mentions("send_email")
     assert "action_unknown" in app.event_types(run)
-    app.mail.data = None
+    app.mail.data_response = None
     await app.cairn.approvals.decide(doubt.approval_id, said, actor=ADMIN)
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
@@ -296,7 +296,7 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
 
 
 async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -> None:
-    app.web.pages["/refunds"] = answer(201, b'{"id": 7}', Content_Type="application/json")
+    app.web.handlers["/refunds"] = answer(201, b'{"id": 7}', Content_Type="application/json")
     url = f"http://127.0.0.1:{app.web.port}/refunds"
     action = {
         "operation_type": "http_request",
@@ -309,7 +309,7 @@ async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -
         detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, actor=ADMIN
     )
     await app.until_run(run, "completed")
-    request = next(seen for seen in reversed(app.web.asked) if seen.path == "/refunds")
+    request = next(seen for seen in reversed(app.web.requests) if seen.path == "/refunds")
     assert (request.method, request.body, request.headers["x-team"]) == ("POST", b'{"amount":9}', "support")
     key = app.cairn.database.read(
         lambda c: c.execute(
@@ -321,7 +321,7 @@ async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -
 
 
 async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_failed(app: App) -> None:
-    app.web.pages["/gone"] = break_midway
+    app.web.handlers["/gone"] = break_midway
     action = {"operation_type": "http_request", "parameters": {"url": f"http://127.0.0.1:{app.web.port}/gone"}}
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)

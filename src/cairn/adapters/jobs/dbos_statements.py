@@ -1,7 +1,7 @@
 """Enqueue jobs with the SQL statements that DBOS itself sends, captured once.
 
 Most transactions that start something enqueue a lane. DBOS builds its statements again for each job, which takes
-longer than the rest of the transaction.
+longer than the rest of the transaction. See docs/decisions/0021.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ async def _notification(notification_id: str) -> None:
 
 
 async def _run_on_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run on the loop that the engine was started on. While it is blocked, DBOS uses a loop of its own."""
+    """Run on the loop that the engine was started on. While it is blocked, DBOS uses its own loop."""
     if JobHandlers.loop is None or asyncio.get_running_loop() is JobHandlers.loop:
         await coroutine
     else:

@@ -44,7 +44,7 @@ class BubblewrapSandbox:
 
     @cached_property
     def _setup(self) -> tuple[tuple[str, ...] | None, str]:
-        """The options with which bubblewrap works here, and what to tell the user. Tried once."""
+        """The options with which bubblewrap works here, and a description for the user. Tried once."""
         program = shutil.which(self._program)
         if program is None:
             return None, f"bubblewrap is not installed: {HINT}"
@@ -70,7 +70,7 @@ class BubblewrapSandbox:
         )
         if self._can_switch_users:
             capabilities = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-            yield capabilities, f"{restrictions}. Each runs as a user of its own."
+            yield capabilities, f"{restrictions}. Each script runs as its own user."
         if os.geteuid() == 0:
             yield ("--unshare-user",), f"{restrictions}. The process limit has no effect because Cairn runs as root."
         else:
