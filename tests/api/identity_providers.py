@@ -76,7 +76,7 @@ class Liar:
     address: str = ""
     metadata: Json = field(default_factory=dict[str, Any])
     claims: Json = field(default_factory=dict[str, Any])
-    told: Json = field(default_factory=dict[str, Any])  # by userinfo
+    user_info: Json = field(default_factory=dict[str, Any])  # by userinfo
     algorithm: str = "RS256"
     is_signed_by_another: bool = False
     status: int = 200
@@ -128,7 +128,7 @@ class Liar:
 
     async def userinfo(self, request: Request) -> Response:
         del request
-        return JSONResponse({"sub": "s-1", "email": "liar@example.com", "email_verified": True, **self.told})
+        return JSONResponse({"sub": "s-1", "email": "liar@example.com", "email_verified": True, **self.user_info})
 
     async def odd(self, request: Request) -> Response:
         del request

@@ -85,8 +85,8 @@ async def test_an_agent_is_saved_changed_and_removed_with_every_revision_kept(ap
     ]
     again = await app.put(path, {"role": "You check again."}, headers={"If-Match": '"0"'})
     assert again["revision"] == 4
-    told = [one for one in (await app.get("/api/events", limit=200))["items"] if "library_agent" in one["event_type"]]
-    assert {(one["event_type"], one["metadata"]["agent"]) for one in told} >= {
+    events = [one for one in (await app.get("/api/events", limit=200))["items"] if "library_agent" in one["event_type"]]
+    assert {(one["event_type"], one["metadata"]["agent"]) for one in events} >= {
         ("library_agent_saved", "Fact checker"),
         ("library_agent_removed", "Fact checker"),
     }

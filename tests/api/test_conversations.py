@@ -11,7 +11,7 @@ import pytest_asyncio
 from cairn.ports import Conversation, MessageChunk, Outcome, WorkOrder
 from cairn.services.engine.event_bus import ChangeHint
 from tests.api.app import App, Json
-from tests.api.listening import Listener, Told, listening
+from tests.api.listening import Listener, StreamMessage, listening
 from tests.api.users import token_for
 from tests.mentions import mentions
 from tests.services.conversing import (
@@ -185,8 +185,9 @@ async def test_what_is_not_shown_is_for_admins_alone(app: App) -> None:
             assert answer == {"items": [], "next_cursor": None, "is_hidden": True}
             assert (await somebody.get(f"/api/runs/{run}/costs")).json()["total"]["calls"] == 2
         async with listening(app, stream, token) as listener:
-            assert "message" not in {told.event for told in await listener.until("run_completed")}
-            await asyncio.sleep(0 if app.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
+            assert "message" not in {message.event for message in await listener.until("run_completed")}
+            # Long enough for a message to arrive.
+            await asyncio.sleep(0 if app.cairn.database.kind == "sqlite" else 1.2)
             app.cairn.event_bus.publish(ChangeHint(None, run, "log"))
             assert "message" not in await left(listener)
     narrowed = await token_for(app, "admin", scopes=["read"])
@@ -206,11 +207,11 @@ async def left(listener: Listener) -> set[str]:
         return kinds
 
 
-async def messages(listener: Listener, count: int) -> list[Told]:
-    found: list[Told] = []
+async def messages(listener: Listener, count: int) -> list[StreamMessage]:
+    found: list[StreamMessage] = []
     while len(found) < count:
-        told = await listener.next()
-        found += [told] if told.event == "message" else []
+        message = await listener.next()
+        found += [message] if message.event == "message" else []
     return found
 
 
@@ -230,10 +231,10 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
         path = f"/api/runs/{run['run_id']}/stream"
         execution = (await app.execution(run))["execution_id"]
         async with listening(app, path) as stream:
-            told = await stream.next()
-            while told.event != "message_delta":
-                told = await stream.next()
-            assert (told.id, told.data) == (
+            message = await stream.next()
+            while message.event != "message_delta":
+                message = await stream.next()
+            assert (message.id, message.data) == (
                 None,
                 {
                     "execution_id": execution,
@@ -247,10 +248,10 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
                     "is_simulated": True,
                 },
             )
-            async with listening(app, path) as late:  # who comes later is told what was said so far
-                while (told := await late.next()).event != "message_delta":
+            async with listening(app, path) as late:  # a late subscriber receives the text so far
+                while (message := await late.next()).event != "message_delta":
                     pass
-                assert told.data["text"] == "The answer is 42."
+                assert message.data["text"] == "The answer is 42."
             go.set()
             first, second = await messages(stream, 2)
             await app.until(lambda: ended(app, run))

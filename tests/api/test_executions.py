@@ -27,8 +27,8 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(app: App) -> None:
         "human_form",
         ["submit", "cancel"],
     )
-    told = await app.post(f"{path}/submit", {"fields": {"weight": "heavy", "other": 1}}, 422)
-    assert sorted(error["path"] for error in told["errors"]) == ["/fields/goals", "/fields/other", "/fields/weight"]
+    problem = await app.post(f"{path}/submit", {"fields": {"weight": "heavy", "other": 1}}, 422)
+    assert sorted(error["path"] for error in problem["errors"]) == ["/fields/goals", "/fields/other", "/fields/weight"]
     assert (await app.get(path))["form"]["values"] is None
     assert (await app.post(f"{path}/submit", {"fields": []}, 422))["errors"][0]["path"] == "/fields"
     assert (await app.post(f"{path}/submit", {}, 422))["errors"][0]["path"] == "/fields"

@@ -196,8 +196,8 @@ async def test_yaml_bombs_and_tags_are_turned_away_wherever_yaml_is_taken(app: A
     taken.append(("POST", "/api/rules/check"))
     for method, path in taken:
         answer = await app.client.request(method, path, content=bomb.encode(), headers=headers)
-        told = answer.json()
-        is_refused = answer.status_code in (400, 413, 415, 422) or (answer.status_code == 200 and not told["valid"])
+        result = answer.json()
+        is_refused = answer.status_code in (400, 413, 415, 422) or (answer.status_code == 200 and not result["valid"])
         assert is_refused, (path, answer.text[:500])
         assert len(answer.text) < 100_000
 

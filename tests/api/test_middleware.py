@@ -49,8 +49,14 @@ async def test_a_foreign_name_is_told_what_to_set() -> None:
 
 async def test_every_answer_carries_the_headers_that_keep_pages_safe() -> None:
     headers = (await get(app_raising(RuntimeError()), "/api/nothing")).headers
-    told = {name: headers[name] for name in ("x-content-type-options", "referrer-policy", "x-frame-options")}
-    assert told == {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "x-frame-options": "DENY"}
+    security_headers = {
+        name: headers[name] for name in ("x-content-type-options", "referrer-policy", "x-frame-options")
+    }
+    assert security_headers == {
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY",
+    }
     assert headers["content-security-policy"] == PAGE_POLICY
     assert headers["cache-control"] == "no-store"
     assert headers["cross-origin-resource-policy"] == "same-origin"

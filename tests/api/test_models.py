@@ -78,7 +78,7 @@ async def test_without_a_key(app: App) -> None:
     }
     tried = await app.post("/api/models/test", {})
     assert (tried["succeeded"], tried["error_type"]) == (False, "not_configured")
-    assert told(app) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
+    assert model_checks(app) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
 
 
 async def test_the_simulated_one(app: App) -> None:
@@ -142,15 +142,15 @@ async def test_who_may(app: App) -> None:
     assert (await app.client.post("/api/models/test", json={"key": "x"})).status_code == 422
 
 
-def told(app: App, *fallbacks: str) -> list[tuple[str, str]]:
+def model_checks(app: App, *fallbacks: str) -> list[tuple[str, str]]:
     return [(one.status, one.detail) for one in check_models(app.cairn.models, fallbacks)]
 
 
 async def test_what_the_doctor_says(app: App) -> None:
     await with_keys(app)
-    ((verdict, detail),) = told(app, "house:qwen3")
+    ((verdict, detail),) = model_checks(app, "house:qwen3")
     assert (verdict, detail.startswith("anthropic:claude-sonnet-4-6; genai-prices ")) == ("ok", True)
-    assert told(app, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
+    assert model_checks(app, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
         ("warning", mentions("groq:llama")),
         ("warning", mentions("zzz:m")),
         ("warning", mentions("anthropic:claude-sonnet-4-5", "November 30th, 2026")),

@@ -87,8 +87,8 @@ async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: We
     assert removed.json() == {"channel_id": name, "name": "Ops"}
     assert (await app.client.get(f"/api/channels/{name}")).status_code == 404
     events = (await app.get("/api/events", scope="global"))["items"]
-    told = [event["event_type"] for event in events if event["event_type"].startswith("channel_")]
-    assert told[:3] == ["channel_removed", "channel_updated", "channel_created"]
+    types = [event["event_type"] for event in events if event["event_type"].startswith("channel_")]
+    assert types[:3] == ["channel_removed", "channel_updated", "channel_created"]
 
 
 async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer) -> None:

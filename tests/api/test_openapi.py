@@ -56,7 +56,7 @@ def test_every_tag_is_told_about() -> None:
 
 def test_every_operation_has_an_example_of_its_answer() -> None:
     for name, operation in OPERATIONS.items():
-        answers = [told for status, told in operation["responses"].items() if status.startswith("2")]
+        answers = [response for status, response in operation["responses"].items() if status.startswith("2")]
         assert len(answers) == 1, name
         if "content" in answers[0]:
             assert "examples" in next(iter(answers[0]["content"].values())), name
@@ -80,8 +80,8 @@ def test_examples_of_bodies_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
 def test_examples_of_answers_hold(name: str) -> None:
-    for told in OPERATIONS[name]["responses"].values():
-        for media in told.get("content", {}).values():
+    for response in OPERATIONS[name]["responses"].values():
+        for media in response.get("content", {}).values():
             for example in media.get("examples", {}).values():
                 target = example["$ref"].rpartition("/")[2]
                 assert holds(media["schema"], SPEC["components"]["examples"][target]["value"]) == []
@@ -89,9 +89,9 @@ def test_examples_of_answers_hold(name: str) -> None:
 
 def test_errors_are_problems_everywhere() -> None:
     for name, operation in OPERATIONS.items():
-        for status, told in operation["responses"].items():
+        for status, response in operation["responses"].items():
             if not status.startswith("2"):
-                assert list(told["content"]) == ["application/problem+json"], (name, status)
+                assert list(response["content"]) == ["application/problem+json"], (name, status)
     assert "HTTPValidationError" not in SPEC["components"]["schemas"]
 
 

@@ -61,9 +61,9 @@ async def test_yaml_is_taken_and_given_back(app: App) -> None:
 async def test_faults_are_named_with_their_place(app: App) -> None:
     """Line and column for YAML, a JSON pointer for YAML and JSON."""
     wrong = YAML.replace("needs: [goals]", "needs: [nobody]").replace("form: [goals]", "form: 7")
-    told = await app.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
-    assert told.status_code == 422
-    places = {error["path"]: error for error in told.json()["errors"]}
+    response = await app.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
+    assert response.status_code == 422
+    places = {error["path"]: error for error in response.json()["errors"]}
     assert {"/checkpoints/0/form", "/checkpoints/1/needs/0"} <= set(places)
     assert (places["/checkpoints/1/needs/0"]["line"], places["/checkpoints/0/form"]["line"]) == (9, 5)
     as_json = await app.post("/api/pipelines", {"pipeline_name": "", "checkpoints": {}}, 422)

@@ -217,13 +217,13 @@ async def test_what_nobody_expects_is_inner(error: Exception) -> None:
 async def test_an_inner_error_tells_only_its_id_and_the_log_has_it(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         response = await get(app_raising(RuntimeError("the password is hunter2")))
-    told = response.json()
+    problem = response.json()
     assert response.status_code == 500
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["x-content-type-options"] == "nosniff"
     assert "hunter2" not in response.text
-    name = told["instance"].removeprefix("urn:uuid:")
-    assert name in told["detail"]
+    name = problem["instance"].removeprefix("urn:uuid:")
+    assert name in problem["detail"]
     assert name in caplog.text
     assert "hunter2" in caplog.text
 

@@ -107,8 +107,8 @@ async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(app: A
         assert answer.status_code == 200, answer.text
         assert answer.json()["return_to"] == "/approvals?status=pending#top"
         session = answer.json()["session"]
-        told = (session["actor"], session["display_name"], session["email"], session["roles"])
-        assert told == ("digger-d", "Digger", "digger@example.com", ["approver"])
+        identity = (session["actor"], session["display_name"], session["email"], session["roles"])
+        assert identity == ("digger-d", "Digger", "digger@example.com", ["approver"])
         assert (await client.get("/api/session")).json() == session
         again = await client.post("/api/sign-in/corp/finish", json=given)
         assert again.status_code == 401  # the ticket is gone, and the code is used up

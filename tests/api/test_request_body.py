@@ -45,10 +45,10 @@ async def test_numbers_keep_every_digit() -> None:
 async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(body).json()
-    [told] = caught.value.errors
+    [error] = caught.value.errors
     assert caught.value.kind == "invalid-body"
-    assert told.line == place[0]
-    assert told.column is not None
+    assert error.line == place[0]
+    assert error.column is not None
 
 
 async def test_a_depth_bomb_is_refused() -> None:

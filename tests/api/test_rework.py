@@ -94,8 +94,8 @@ async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(app: App) -> 
         return await app.post(f"/api/executions/{execution}/{kind}", body, status=status)
 
     assert (await problem(404, NOBODY, {"checkpoint": "goals"}))["type"] == "urn:cairn:problem:not-found"
-    told = await problem(422, design, {"checkpoint": "nowhere"})
-    assert told["errors"] == [{"path": "/checkpoint", "message": mentions("'nowhere'", "goals, design")}]
+    refusal = await problem(422, design, {"checkpoint": "nowhere"})
+    assert refusal["errors"] == [{"path": "/checkpoint", "message": mentions("'nowhere'", "goals, design")}]
     assert "checkpoint" in str((await problem(422, design, {}))["errors"])
     assert (await problem(422, design, {"checkpoint": "goals", "by": "somebody"}))["status"] == 422
     for execution, body, kind in (

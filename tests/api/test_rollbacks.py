@@ -141,8 +141,8 @@ async def test_what_cannot_be_gone_back_to_is_told(app: App, change: Json, statu
     run = await completed(app, await two_steps(app))
     body = back_to(run, 0) | change
     for path in ("/api/rollback/preview", "/api/rollback"):
-        told = await app.client.post(path, json=body)
-        assert (told.status_code, told.headers["content-type"]) == (status, "application/problem+json"), path
+        response = await app.client.post(path, json=body)
+        assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json"), path
     assert (await app.get("/api/rollback", run_id=run["run_id"]))["items"] == []
 
 

@@ -67,8 +67,8 @@ async def test_the_global_rules_show_their_file(app: App) -> None:
     await put(app, "/api/rules", "")
     listed = await app.get("/api/rules/versions", limit=2)
     assert [one["revision"] for one in listed["items"]] == [before + 2, before + 1]
-    told = await app.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
-    assert told["text"] == f"--- revision {before + 1}\n+++ revision {before + 2}\n@@ -1 +0,0 @@\n-{text}"
+    diff = await app.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
+    assert diff["text"] == f"--- revision {before + 1}\n+++ revision {before + 2}\n@@ -1 +0,0 @@\n-{text}"
 
 
 async def test_wrong_rules_are_refused_with_every_place(app: App) -> None:
@@ -168,8 +168,8 @@ async def test_one_call_stops_everything(app: App) -> None:
     assert await app.get("/api/rules/emergency-stop") == stopped
     run = await app.run(pipeline)
     held = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]
-    told = await app.get(f"/api/approvals/{held['approval_id']}/explain")
-    assert (told["rule"], told["evaluated_rules"][0]["outcome"] == "approves") == ("Approve", False)
+    explanation = await app.get(f"/api/approvals/{held['approval_id']}/explain")
+    assert (explanation["rule"], explanation["evaluated_rules"][0]["outcome"] == "approves") == ("Approve", False)
     await app.put("/api/rules/emergency-stop", {"stopped": True}, 422)
     explained = await app.put("/api/rules/emergency-stop", {"stopped": True, "reason": "a bad model"})
     assert explained == {**stopped, "reason": "a bad model"}

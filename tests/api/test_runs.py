@@ -143,8 +143,8 @@ async def test_unknown_runs_are_not_found(app: App, name: str) -> None:
     ],
 )
 async def test_wrong_bodies_are_told_by_pointer(app: App, body: Any, paths: list[str]) -> None:
-    told = await app.post("/api/runs", body, 422)
-    assert [error["path"] for error in told["errors"]] == paths
+    problem = await app.post("/api/runs", body, 422)
+    assert [error["path"] for error in problem["errors"]] == paths
 
 
 async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(app: App) -> None:
@@ -188,8 +188,8 @@ async def test_lists_are_paged_from_the_newest(app: App) -> None:
             await app.run(pipeline)  # what comes meanwhile does not shift the pages
     assert seen == made[::-1]
     for wrong in ("nonsense", "WzFd", "bnVsbA", "é", "WyJ4IiwgInkiXQ"):
-        told = await app.client.get(path, params={"cursor": wrong})
-        assert (told.status_code, told.json()["errors"][0]["path"]) == (422, "?cursor"), wrong
+        response = await app.client.get(path, params={"cursor": wrong})
+        assert (response.status_code, response.json()["errors"][0]["path"]) == (422, "?cursor"), wrong
     assert (await app.client.get(path, params={"limit": 501})).json()["errors"][0]["path"] == "?limit"
 
 

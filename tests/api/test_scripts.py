@@ -82,8 +82,8 @@ async def test_what_cannot_be_a_script_is_refused(
 
 async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(app: App) -> None:
     scripts = {"../x.py": "", "a": "", "a/b.py": "", "ref.py": {"checksum": "short"}}
-    told = await app.post("/api/definitions/validate", {"pipeline_name": "P", "scripts": scripts})
-    assert sorted({error["path"] for error in told["errors"]}) == [
+    validation = await app.post("/api/definitions/validate", {"pipeline_name": "P", "scripts": scripts})
+    assert sorted({error["path"] for error in validation["errors"]}) == [
         "/scripts/..~1x.py",
         "/scripts/a~1b.py",
         "/scripts/ref.py",
@@ -94,11 +94,11 @@ async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(app: A
 async def test_what_a_script_lacks_is_told_as_a_warning(app: App) -> None:
     scripts = {"report.py": "def mian(ctx):\n    return 1\n", "broken.py": "def main(:\n"}
     checkpoints = [checkpoint(), {"key": "other", "script": "broken.py"}, {"key": "third", "script": "absent.py"}]
-    told = await app.post(
+    validation = await app.post(
         "/api/definitions/validate", {"pipeline_name": "P", "checkpoints": checkpoints, "scripts": scripts}
     )
-    assert told["valid"] is True
-    assert [finding["message"] for finding in told["warnings"]] == [
+    assert validation["valid"] is True
+    assert [finding["message"] for finding in validation["warnings"]] == [
         mentions("'absent.py'"),
         mentions("'main'", "mian"),
         mentions("1", "invalid syntax"),

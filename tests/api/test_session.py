@@ -48,16 +48,16 @@ async def test_without_a_valid_token_nothing_is_told(app: App, header: str | Non
 async def test_a_session_is_a_cookie_that_scripts_cannot_read(app: App) -> None:
     async with app.visitor() as client:
         answer = await client.post("/api/session", json={"token": TOKEN})
-        told = answer.json()
-        assert (told["actor"], told["roles"]) == ("admin", ["viewer", "editor", "approver", "admin"])
-        assert told["data_dir"] == str(app.cairn.settings.data_dir.resolve())
+        session = answer.json()
+        assert (session["actor"], session["roles"]) == ("admin", ["viewer", "editor", "approver", "admin"])
+        assert session["data_dir"] == str(app.cairn.settings.data_dir.resolve())
         cookie = answer.headers["set-cookie"]
         assert cookie.startswith("cairn_session=")
         assert {"HttpOnly", "SameSite=strict", "Path=/", "Max-Age=604800"} <= {
             part.strip() for part in cookie.split(";")
         }
         assert "Secure" not in cookie
-        assert (await client.get("/api/session")).json() == told
+        assert (await client.get("/api/session")).json() == session
         assert (await client.get("/api/pipelines")).status_code == 200
         assert (await client.delete("/api/session", headers=OWN)).status_code == 204
         assert (await client.get("/api/session")).status_code == 401

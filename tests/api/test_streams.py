@@ -14,7 +14,7 @@ from cairn.services.errors import InvalidInput
 from cairn.services.runs.stream import StreamPosition
 from cairn.store import tables as t
 from tests.api.app import TOKEN, App, Json
-from tests.api.listening import Told, listening
+from tests.api.listening import StreamMessage, listening
 from tests.api.users import revoke_all, token_for
 from tests.isolation import limit
 
@@ -49,8 +49,8 @@ async def test_a_stream_tells_everything_from_the_start(app: App) -> None:
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
         assert (stream.headers["cache-control"], "content-encoding" in stream.headers) == ("no-store", False)
-        told = await stream.until("run_completed")
-    events = [message for message in told if message.event == "event"]
+        messages = await stream.until("run_completed")
+    events = [message for message in messages if message.event == "event"]
     assert [message.data["seq"] for message in events] == list(range(1, len(events) + 1))
     listed = (await app.get("/api/events", run_id=run["run_id"], limit=500))["items"]
     assert [message.data for message in events] == listed[::-1]
@@ -98,8 +98,8 @@ async def test_a_client_may_begin_now(app: App) -> None:
             await stream.next(0.1)
         await log(app, run, "after")
         app.cairn.event_bus.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
-        told = await stream.next()
-        assert (told.event, told.data["message"]) == ("log", "after")
+        message = await stream.next()
+        assert (message.event, message.data["message"]) == ("log", "after")
 
 
 async def settled(app: App, run: Json, lines: int) -> bool | None:
@@ -115,8 +115,8 @@ async def test_progress_is_told_as_it_moves(app: App) -> None:
     e = t.checkpoint_executions
 
     async def tell(fraction: float, text: str | None, dispatch: int) -> None:
-        told = {"fraction": fraction, "text": text, "dispatch": dispatch}
-        change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
+        progress = {"fraction": fraction, "text": text, "dispatch": dispatch}
+        change = sa.update(e).where(e.c.execution_id == execution).values(progress=progress, waiting_on=None)
         await app.cairn.database.transact(lambda c: c.execute(change))
         app.cairn.event_bus.publish(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
@@ -124,11 +124,11 @@ async def test_progress_is_told_as_it_moves(app: App) -> None:
     async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
         await tell(0.25, "a quarter", number)
         quarter = {"execution_id": execution, "fraction": 0.25, "text": "a quarter"}
-        assert await stream.next() == Told("progress", quarter)
+        assert await stream.next() == StreamMessage("progress", quarter)
         await tell(0.9, "long ago", number - 1)
         await tell(0.5, None, number)
         half = {"execution_id": execution, "fraction": 0.5, "text": None}
-        assert await stream.next() == Told("progress", half)
+        assert await stream.next() == StreamMessage("progress", half)
     shown = await app.get(f"/api/runs/{run['run_id']}")
     expected = {"fraction": 0.5, "text": None}
     assert (shown["checkpoints"][0]["progress"], shown["open_executions"][0]["progress"]) == (expected, expected)
@@ -141,12 +141,12 @@ async def test_logs_come_with_every_digit(app: App) -> None:
     run = await finished(app)
     await log(app, run, "größer 🚀\nzweite Zeile")
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
-        told = await stream.next()
-        while told.event != "log":
-            told = await stream.next()
-    assert (told.data["message"], told.data["details"]) == ("größer 🚀\nzweite Zeile", {"n": 2**70})
-    listed = (await app.get(f"/api/executions/{told.data['execution_id']}/logs", limit=500))["items"]
-    assert told.data in listed
+        message = await stream.next()
+        while message.event != "log":
+            message = await stream.next()
+    assert (message.data["message"], message.data["details"]) == ("größer 🚀\nzweite Zeile", {"n": 2**70})
+    listed = (await app.get(f"/api/executions/{message.data['execution_id']}/logs", limit=500))["items"]
+    assert message.data in listed
 
 
 async def test_a_quiet_stream_is_kept_alive(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,9 +209,9 @@ async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyP
         await asyncio.sleep(0.2)
         assert len(asked) <= 1
         stream.gate.set()
-        told = await stream.next()
-        while told.data.get("message") != "line 39":
-            told = await stream.next()
+        message = await stream.next()
+        while message.data.get("message") != "line 39":
+            message = await stream.next()
 
 
 async def test_lists_are_told_that_something_changed(app: App) -> None:
@@ -220,10 +220,10 @@ async def test_lists_are_told_that_something_changed(app: App) -> None:
         run = await app.run(await app.pipeline())
         seen: set[tuple[str | None, str | None, str]] = set()
         while (run["pipeline_id"], run["run_id"], "run_started") not in seen:
-            told = await stream.next()
-            assert told.event == "change"
-            assert set(told.data) == {"pipeline_id", "run_id", "event_type"}
-            seen.add((told.data["pipeline_id"], told.data["run_id"], told.data["event_type"]))
+            message = await stream.next()
+            assert message.event == "change"
+            assert set(message.data) == {"pipeline_id", "run_id", "event_type"}
+            seen.add((message.data["pipeline_id"], message.data["run_id"], message.data["event_type"]))
         assert (run["pipeline_id"], None, "pipeline_created") in seen
 
 

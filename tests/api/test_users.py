@@ -37,7 +37,7 @@ async def accepted(app: App, name: str, *roles: str, **more: Any) -> AsyncGenera
         yield client
 
 
-async def told(app: App, *types: str) -> list[tuple[str, str, Json]]:
+async def recorded_events(app: App, *types: str) -> list[tuple[str, str, Json]]:
     found = await app.get("/api/events", scope="global", event_type=list(types))
     assert (await app.get("/api/events/verify"))["valid"]
     return [(event["event_type"], event["actor"], event["metadata"]) for event in found["items"][::-1]]
@@ -71,7 +71,7 @@ async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
     assert "pat" in [user["name"] for user in (await app.get("/api/users", removed=True))["items"]]
     assert (await app.put("/api/users/pat", {"roles": []}, 409))["suggestions"] == ["restore"]
     assert (await app.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
-    assert await told(app, "user_created", "user_updated", "user_removed", "user_restored") == [
+    assert await recorded_events(app, "user_created", "user_updated", "user_removed", "user_restored") == [
         ("user_created", "admin", {"user": "pat", "roles": ["viewer"], "groups": ["buyers"]}),
         (
             "user_updated",
@@ -159,7 +159,7 @@ async def test_an_invitation_works_once(app: App) -> None:
         assert (await client.get("/api/session")).json() == session
         for path, sent in (("preview", {"token": made["token"]}), ("accept", body)):
             assert (await client.post(f"/api/invitations/{path}", json=sent)).status_code == 410
-    events = await told(app, "invitation_created", "invitation_accepted")
+    events = await recorded_events(app, "invitation_created", "invitation_accepted")
     mine = [(event, who) for event, who, metadata in events if metadata["user"] == "guest"]
     assert mine == [("invitation_created", "admin"), ("invitation_accepted", "guest")]
 
@@ -276,7 +276,7 @@ async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(app: App) -> N
         assert (await own.put("/api/me", json={"display_name": "a\nb"})).status_code == 422
         assert (await own.put("/api/me", json={"roles": ["admin"]})).status_code == 422
     assert (await app.get("/api/users/own-account"))["roles"] == ["approver"]
-    assert "my notebook" in str(await told(app, "token_created"))
+    assert "my notebook" in str(await recorded_events(app, "token_created"))
 
 
 async def test_secret_answers_are_not_kept_for_repeated_requests(app: App) -> None:
@@ -325,7 +325,7 @@ async def test_a_password_is_changed_by_who_knows_it(app: App) -> None:
         assert (await there.get("/api/session")).status_code == 401
         body = {"name": "careful", "password": new}
         assert (await there.post("/api/session", json=body)).status_code == 200
-    assert ("password_changed", "careful", {"user": "careful"}) in await told(app, "password_changed")
+    assert ("password_changed", "careful", {"user": "careful"}) in await recorded_events(app, "password_changed")
 
 
 # ---- delegations -----------------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ async def test_somebody_decides_for_somebody_who_is_away(app: App) -> None:
         over = (await viewer.get("/api/delegations", params={"user": "away", "all": True})).json()["items"]
         assert over == [ended]
     said = {"delegation_id": made["delegation_id"], "from_user": "away", "to_user": "stand-in"}
-    events = await told(app, "delegation_created", "delegation_ended")
+    events = await recorded_events(app, "delegation_created", "delegation_ended")
     assert [(event.removeprefix("delegation_"), who) for event, who, _ in events] == [
         ("created", "away"),
         ("ended", "stand-in"),
@@ -394,7 +394,7 @@ async def test_a_name_or_an_address_and_a_password_sign_in(app: App) -> None:
         body = {"name": "typist", "password": PASSWORD}
         assert (await client.post("/api/session", json=body, headers=foreign)).status_code == 403
         assert (await client.delete("/api/session", headers=OWN)).status_code == 204
-    own = [event for event in await told(app, "signed_in", "signed_out") if event[1] == "typist"]
+    own = [event for event in await recorded_events(app, "signed_in", "signed_out") if event[1] == "typist"]
     ways = [metadata.get("signed_in_with") for _, _, metadata in own]
     assert (ways, own[-1]) == (["invitation", *["password"] * 3, None], ("signed_out", "typist", {"user": "typist"}))
 
@@ -423,7 +423,7 @@ async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(app: App) -
     assert found == [401] * 20 + [429] * 2
     assert await guess(500, PASSWORD) == 429
     about = {"limit": "name", "signed_in_with": "password", "user": "target"}
-    assert [one for one in await told(app, "sign_in_blocked") if one[2] == about] == [
+    assert [one for one in await recorded_events(app, "sign_in_blocked") if one[2] == about] == [
         ("sign_in_blocked", "nobody", about)
     ]
 

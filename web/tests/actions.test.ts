@@ -25,7 +25,7 @@ describe('proposed actions', () => {
     ['done', { to: ['a@example.com'], server: 'OK' }, 'Sent to a@example.com.'],
     ['failed', { error: 'refused' }, 'Approved, but the execution failed.'],
     ['unknown', { error: 'cut off' }, 'It is unknown whether the action was executed.'],
-    ['begun', null, 'Executing.'],
+    ['started', null, 'Executing.'],
   ])('that is %s says so', (outcome, result, title) =>
     expect(outcomeText({ outcome, result, operation_type: 'send_email' }, true)?.title).toBe(title),
   )

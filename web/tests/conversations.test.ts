@@ -18,7 +18,7 @@ const shown = (...given: Parameters<typeof conversationEntries>) =>
   conversationEntries(...given).map((entry) => {
     if (entry.kind === 'heading') return `# ${entry.text}`
     if (entry.kind === 'streaming') return `… ${entry.streaming.texts.text}`
-    if (entry.kind === 'prompt') return `${entry.to ?? 'nobody'} is told ${ids(entry.messages)?.join(' ')}`
+    if (entry.kind === 'prompt') return `${entry.to ?? 'nobody'} receives ${ids(entry.messages)?.join(' ')}`
     const { message_id, agent_name } = entry.message
     return `${entry.continues ? '' : `${agent_name} `}${message_id}`
   })
@@ -39,13 +39,13 @@ describe('conversationEntries', () => {
       message(3, { role: 'tool', tool_results: [result] }),
       message(4, { is_last: true }),
     ]
-    expect(shown(messages, [])).toEqual(['Writer is told 1', 'Writer 2', '4'])
+    expect(shown(messages, [])).toEqual(['Writer receives 1', 'Writer 2', '4'])
     expect(conversationEntries(messages, [])[1]).toMatchObject({ results: [result] })
   })
 
   it('shows a result without a known call', () => {
     const result = { call_id: 'other', name: 'web_search', content: 'x', succeeded: false }
-    expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['nobody is told 3'])
+    expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['nobody receives 3'])
   })
 
   it('is divided by rounds and retries', () => {
@@ -90,14 +90,14 @@ describe('conversationEntries', () => {
     const coming = withDelta(undefined, delta('Half', 0, { ...turn('Cy'), number: 1 }))
     expect(shown(messages, [coming])).toEqual([
       '# Answers',
-      'Ann is told 1 3',
+      'Ann receives 1 3',
       'Ann 6',
-      'Bo is told 2 4',
+      'Bo receives 2 4',
       'Bo 5',
       '7',
       '… Half',
     ])
-    expect(shown(messages.slice(0, 1), [])).toEqual(['# Answers', 'nobody is told 1'])
+    expect(shown(messages.slice(0, 1), [])).toEqual(['# Answers', 'nobody receives 1'])
   })
 
   it('ends with streaming messages until they are complete', () => {

@@ -1,7 +1,7 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 
 /**
- * Refetches all queries with this key. Queries that are loading for the first time are fetched once more afterwards,
+ * Refetches all queries with this key. Queries that are loading for the first time are fetched again afterwards,
  * because the pending response can be older than the change.
  */
 export async function refetch(client: QueryClient, queryKey: QueryKey): Promise<void> {

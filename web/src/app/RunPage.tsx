@@ -217,7 +217,7 @@ function RunNotices({ run, canUndo, undo, staleDecision, onDismiss }: RunNotices
       {staleDecision !== null && (
         <Notice
           tone="ochre"
-          title="Your decision came too late and was not recorded."
+          title="Your decision was too late and was not recorded."
           actions={<Button onClick={onDismiss}>Dismiss</Button>}
         >
           {staleDecision.detail}

@@ -70,7 +70,7 @@ export function asProblem(error: unknown): Problem {
   return new Problem(0, 'Unexpected error', error instanceof Error ? error.message : String(error))
 }
 
-/** Whether somebody else changed or decided it first. */
+/** Whether someone else changed or decided it first. */
 export function isStale(error: unknown): boolean {
   return error instanceof Problem && (error.status === 409 || error.status === 412)
 }

@@ -16,7 +16,7 @@ export function CheckpointDots({ dots }: { dots: readonly CheckpointDot[] }) {
   )
 }
 
-/** Each dot stands for several checkpoints and shows the most urgent state. */
+/** Each dot represents several checkpoints and shows the most urgent state. */
 function groupDots(dots: readonly CheckpointDot[]): CheckpointDot[] {
   const severity: CheckpointDot[] = ['done', 'open', 'grey', 'blue', 'ochre', 'red']
   const step = dots.length / MAX_DOTS

@@ -21,7 +21,7 @@ function show(toast: NotificationData): string {
   return currentToast
 }
 
-/** Confirms what was done. Errors are never shown as toasts: they stay where they happened. */
+/** Confirms what was done. Errors are never shown as toasts. They stay where they occurred. */
 export function showToast(message: string): void {
   show({ message, autoClose: 6000, icon: <IconCircleCheckFilled size={16} color="var(--green)" /> })
 }

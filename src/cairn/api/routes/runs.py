@@ -44,7 +44,7 @@ async def create_run(
     body: CreateRunRequest, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Run:
     """Create the next run of a pipeline, and start it unless `start` is false."""
-    begun = await services.runs.create(
+    started = await services.runs.create(
         body.pipeline_id,
         input=body.input,
         original_prompt=body.original_prompt,
@@ -53,8 +53,8 @@ async def create_run(
         actor=by,
         command_id=command_id,
     )
-    response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await with_warnings(services.run_queries.get_run, begun.run_id, by, list(begun.warnings))
+    response.headers["Location"] = f"/api/runs/{started.run_id}"
+    return await with_warnings(services.run_queries.get_run, started.run_id, by, list(started.warnings))
 
 
 @router.get("/{run_id}")
@@ -131,6 +131,6 @@ async def restart_run(
 @operation(RUN, response_example=story.run)
 async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
     """Create a new run with the same input."""
-    begun = await services.runs.retry(run_id, actor=by, command_id=command_id)
-    response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await with_warnings(services.run_queries.get_run, begun.run_id, by, list(begun.warnings))
+    started = await services.runs.retry(run_id, actor=by, command_id=command_id)
+    response.headers["Location"] = f"/api/runs/{started.run_id}"
+    return await with_warnings(services.run_queries.get_run, started.run_id, by, list(started.warnings))

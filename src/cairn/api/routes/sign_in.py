@@ -40,9 +40,9 @@ async def start_sign_in(
     """Start signing in with an identity provider. Open `url` in the browser."""
     refuse_foreign(request)
     back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
-    begun = await services.identity.providers.start(provider, body.return_to, back)
-    set_ticket(response, request, begun.ticket)
-    return SignInRedirect(url=begun.url)
+    started = await services.identity.providers.start(provider, body.return_to, back)
+    set_ticket(response, request, started.ticket)
+    return SignInRedirect(url=started.url)
 
 
 @router.post("/sign-in/{provider}/finish")

@@ -21,7 +21,7 @@ type Props = {
   approving: boolean
   /** Why the last attempt failed. */
   notice: ReactNode
-  /** Somebody else decided first. */
+  /** Someone else decided first. */
   isDecided: boolean
   onApprove: (modified: Parameters, changeCount: number) => Promise<void>
   onClose: () => void

@@ -10,7 +10,7 @@ import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
 import { unsentFeedback } from './FeedbackDialog'
 
-/** Shown when the approval was closed by somebody else or by its deadline. Unsent text is kept. */
+/** Shown when the approval was closed by someone else or by its deadline. Unsent text is kept. */
 export function AlreadyDecidedNotice({ approval, comment }: { approval: ApprovalDetail; comment: string }) {
   const last = approval.decisions.at(-1)
   const unsent = [comment, ...unsentFeedback(approval.execution_id)].filter((text) => text.trim() !== '')

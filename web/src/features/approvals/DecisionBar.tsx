@@ -21,7 +21,7 @@ type Props = DecisionSubject & {
   /** Whether the user's role can decide. */
   canDecide: boolean
   onShowCurrent: () => void
-  /** Called when somebody else decided first or the content changed. The bar may be unmounted by then. */
+  /** Called when someone else decided first or the content changed. The bar may be unmounted by then. */
   onStale: (problem: Problem) => void
 }
 

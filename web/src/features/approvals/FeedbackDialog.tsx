@@ -30,7 +30,7 @@ export function unsentFeedback(executionId: string): string[] {
   )
 }
 
-/** Asks for the text of a decision. An error or a reload keeps what was typed. */
+/** Asks for the text of a decision. The text survives errors and reloads. */
 export function FeedbackDialog({
   option,
   draftName,
