@@ -214,7 +214,7 @@ async def test_the_template_writes_its_report() -> None:
 async def test_a_text_without_words_has_a_report_too() -> None:
     report = await run_template("```\n!")
     assert report.startswith("# Text report\n\n````text\n```\n!\n````\n\n## Figures")
-    assert report.endswith("## Keywords\n\nThe text has no words of its own.\n")
+    assert report.endswith("## Keywords\n\nThe text has no keywords.\n")
 
 
 async def test_the_report_shows_the_beginning_of_a_long_text() -> None:

@@ -1,6 +1,6 @@
-"""Functions that come with Cairn: they measure a text in any language and write a report of it.
+"""Sample functions that analyze a text in any language and write a report.
 
-They serve the template `text-report`, and as examples of how a function is written and registered.
+The template `text-report` uses them. They also show how to write and register functions.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cairn.runners.functions import function
 from cairn.runners.prompt_layouts import fenced
 from cairn.runners.samples.words import is_unspaced, keywords_of, paragraphs_of, sentences_of, words_of
 
-EXCERPT = 300  # characters of the text that a report begins with
+MAX_EXCERPT = 300  # characters of the text at the beginning of a report
 
 
 @function("samples.count_words")
 def count_words(ctx: Ctx) -> dict[str, Any]:
-    """How many words, sentences, paragraphs and characters the text `text` has."""
+    """Count the words, sentences, paragraphs and characters of `text`."""
     text = _text(ctx)
     words = words_of(text)
     ctx.log(f"{len(words)} words counted")
@@ -37,7 +37,7 @@ def count_words(ctx: Ctx) -> dict[str, Any]:
 
 @function("samples.find_keywords")
 def find_keywords(ctx: Ctx, limit: int = 10) -> dict[str, Any]:
-    """The words that stand most often in the text `text`, without those that any text has; longer ones first."""
+    """Find the most frequent words of `text`, without common words. Of equally frequent ones, the longer come first."""
     spellings: dict[str, Counter[str]] = {}
     for word in keywords_of(_text(ctx)):
         spellings.setdefault(word.casefold(), Counter())[word] += 1
@@ -48,9 +48,9 @@ def find_keywords(ctx: Ctx, limit: int = 10) -> dict[str, Any]:
 
 @function("samples.reading_time")
 def reading_time(ctx: Ctx, words_per_minute: float = 200) -> dict[str, Any]:
-    """How long the text `text` takes to read. Of scripts without spaces, two characters count as one word."""
+    """Estimate how long it takes to read `text`. In scripts without spaces, two characters count as one word."""
     if not words_per_minute > 0:
-        raise ValueError(f"words_per_minute has to be more than 0; here it is {words_per_minute}")
+        raise ValueError(f"words_per_minute must be greater than 0, not {words_per_minute}")
     words = words_of(_text(ctx))
     unspaced = sum(is_unspaced(word) for word in words)
     minutes = (len(words) - unspaced + unspaced / 2) / words_per_minute
@@ -64,7 +64,7 @@ def reading_time(ctx: Ctx, words_per_minute: float = 200) -> dict[str, Any]:
 
 @function("samples.write_report")
 def write_report(ctx: Ctx, title: str = "Text report") -> None:
-    """Stages `report.md`, from `text` and what the other functions found: `count`, `keywords` and `time`."""
+    """Write `report.md` from `text` and the results of the other functions: `count`, `keywords` and `time`."""
     found = cast("Mapping[str, Any]", ctx.inputs)
     count, time = found["count"], found["time"]
     keywords = found["keywords"]["keywords"]
@@ -77,14 +77,14 @@ def write_report(ctx: Ctx, title: str = "Text report") -> None:
         ("Words per sentence", f"{count['words'] / max(count['sentences'], 1):.1f}"),
         ("Reading time", _duration(time["seconds"])),
     ]
-    listed = "\n".join(f"{place}. {one['word']} ({one['count']})" for place, one in enumerate(keywords, 1))
+    listed = "\n".join(f"{number}. {one['word']} ({one['count']})" for number, one in enumerate(keywords, 1))
     parts = [
         f"# {title}",
         _excerpt(_text(ctx)),
         "## Figures",
         "| | |\n|---|---:|\n" + "\n".join(f"| {name} | {value} |" for name, value in rows),
         "## Keywords",
-        listed or "The text has no words of its own.",
+        listed or "The text has no keywords.",
     ]
     ctx.stage("report.md", "\n\n".join(parts) + "\n")
 
@@ -93,15 +93,15 @@ def _text(ctx: Ctx) -> str:
     inputs = ctx.inputs
     text = cast("Mapping[str, Any]", inputs).get("text") if isinstance(inputs, Mapping) else None
     if not isinstance(text, str):
-        raise TypeError("there is no text to read: map one, as in `input_mapping: {text: input.text}`")
+        raise TypeError("The input has no text. Map one, for example with `input_mapping: {text: input.text}`.")
     return text
 
 
 def _excerpt(text: str) -> str:
-    begin = text.strip()
-    if len(begin) > EXCERPT:
-        begin = re.sub(r"\s+\S*$", "", begin[:EXCERPT]) + " …"
-    return fenced(begin, "text")
+    excerpt = text.strip()
+    if len(excerpt) > MAX_EXCERPT:
+        excerpt = re.sub(r"\s+\S*$", "", excerpt[:MAX_EXCERPT]) + " …"
+    return fenced(excerpt, "text")
 
 
 def _duration(seconds: int) -> str:

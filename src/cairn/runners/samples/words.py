@@ -1,4 +1,4 @@
-"""Words, sentences and paragraphs of a text in any language, as far as this can be told without a dictionary."""
+"""Find words, sentences and paragraphs of a text in any language, without a dictionary."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _SENTENCE = re.compile(
 )
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_AFFIXES = re.compile("^[^\\W\\d_]{1,2}['\u2019]|['\u2019]s$")  # as in l'eau, Anna's
+_AFFIXES = re.compile("^[^\\W\\d_]{1,2}['\u2019]|['\u2019]s$")  # l'eau, Anna's
 
 
 def words_of(text: str) -> list[str]:
-    """Every word, in order."""
+    """All words, in order."""
     return _word().findall(unicodedata.normalize("NFC", text))
 
 
 def keywords_of(text: str) -> list[str]:
-    """The words that may say what a text is about; in scripts without spaces, every pair of characters."""
+    """The words without common ones. In scripts without spaces, all pairs of characters."""
     found: list[str] = []
     for is_pairs, group in groupby(
         _word().finditer(unicodedata.normalize("NFC", text)), lambda one: is_unspaced(one[0])
@@ -52,13 +52,13 @@ def paragraphs_of(text: str) -> list[str]:
 
 @cache
 def _word() -> re.Pattern[str]:
-    """A number; a character of a script without spaces; letters with their marks, parts joined by hyphens and such."""
+    """Matches a number, a character of a script without spaces, or letters with marks, hyphens and apostrophes."""
     letters = f"(?:[^\\W_{_UNSPACED}]++|[{_marks()}]++)++"
     return re.compile(f"\\d+(?:[.,:]\\d+)+|[{_UNSPACED}]|{letters}(?:[{_JOINERS}]{letters})*")
 
 
 def _marks() -> str:
-    """Vowel signs and accents: `re` does not count them as parts of a word."""
+    """Vowel signs and accents, which `re` does not treat as parts of a word."""
     marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code))[0] == "M"]
     ranges = groupby(enumerate(marks), key=lambda pair: pair[1] - pair[0])
     runs = [[code for _, code in run] for _, run in ranges]
@@ -67,5 +67,5 @@ def _marks() -> str:
 
 @cache
 def _common_words() -> frozenset[str]:
-    """What stands in any text: English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian."""
+    """Common words of English, German, French, Spanish, Italian, Portuguese, Dutch, Polish and Russian."""
     return frozenset(files("cairn.runners.samples").joinpath("common_words.txt").read_text("utf-8").split())
