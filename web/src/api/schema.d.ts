@@ -3282,7 +3282,7 @@ export interface components {
         };
         /**
          * AttemptError
-         * @description How one attempt ended that did not succeed.
+         * @description The error of a failed attempt.
          */
         AttemptError: {
             /** Timestamp */
@@ -3717,7 +3717,7 @@ export interface components {
         };
         /**
          * Context
-         * @description What a runner is told, as stored with the execution or as it would be now.
+         * @description The context of a runner: as stored with the execution, or as it would be now.
          */
         Context: {
             /** Stored */
@@ -3741,7 +3741,7 @@ export interface components {
             size_characters: number;
             /**
              * Estimated Tokens
-             * @description About how many tokens a model counts in it.
+             * @description Estimated number of tokens.
              * @default 0
              */
             estimated_tokens: number;
@@ -4707,7 +4707,7 @@ export interface components {
             last_error: components["schemas"]["LastError"] | null;
             /**
              * Attempts
-             * @description Of each attempt that failed, the newest last.
+             * @description Errors of failed attempts, oldest first.
              */
             attempts: components["schemas"]["AttemptError"][];
         };
@@ -4902,7 +4902,7 @@ export interface components {
             approval: components["schemas"]["Approval"] | null;
             form: components["schemas"]["Form"] | null;
             progress: components["schemas"]["Progress"] | null;
-            /** @description What models have used in it so far, over all its attempts. */
+            /** @description Model usage so far, over all attempts. */
             usage: components["schemas"]["Usage"];
             /** Available Commands */
             available_commands: string[];
@@ -4916,7 +4916,7 @@ export interface components {
         ExecutionMode: "agentic" | "script" | "function" | "human_only";
         /**
          * ExecutionPage
-         * @description Executions, in the order they were made.
+         * @description Executions, oldest first.
          */
         ExecutionPage: {
             /** Items */
@@ -5072,7 +5072,7 @@ export interface components {
         };
         /**
          * Interaction
-         * @description Something that passed between a person and the execution.
+         * @description An interaction of a person with the execution.
          */
         Interaction: {
             /**
@@ -5720,7 +5720,7 @@ export interface components {
         OnExpiry: "fail" | "cancel" | "escalate";
         /**
          * OpenExecution
-         * @description One that is at work, or waits for what its status and `waiting_on` say.
+         * @description An execution that is in progress or waiting: see `status` and `waiting_on`.
          */
         OpenExecution: {
             /**
@@ -6255,12 +6255,12 @@ export interface components {
         };
         /**
          * ResultFinding
-         * @description One place where something else came than was wanted.
+         * @description A mismatch between the expected and the actual result.
          */
         ResultFinding: {
             /**
              * Path
-             * @description The file, and the place in it: `report.md`, `data.json#/n`.
+             * @description File and location: `report.md`, `data.json#/n`.
              */
             path: string;
             /** Message */
@@ -6272,7 +6272,7 @@ export interface components {
         };
         /**
          * ResultValidation
-         * @description What one check of a result has come to.
+         * @description The verdict of one validation of a result.
          */
         ResultValidation: {
             /** Attempt Number */
@@ -6287,7 +6287,7 @@ export interface components {
             at: string;
             /**
              * By
-             * @description What is declared; a model, of near misses; a model, by the prompt of the checkpoint.
+             * @description `schema`: the declared outputs. `lenient`: a model that judges small mismatches. `custom`: a model with the checkpoint's validation prompt.
              * @enum {string}
              */
             by: "schema" | "lenient" | "custom";
@@ -6295,7 +6295,7 @@ export interface components {
             passed: boolean;
             /**
              * Reason
-             * @description In the words of the model.
+             * @description Reason from the model.
              */
             reason: string;
             /** Findings */
@@ -6867,7 +6867,7 @@ export interface components {
         };
         /**
          * Run
-         * @description A run with its trail, what waits and what is possible now.
+         * @description A run with its checkpoints, pending approvals and available commands.
          */
         Run: {
             /**
@@ -6910,27 +6910,27 @@ export interface components {
             current_checkpoint_position: number | null;
             /**
              * Pending Approval Count
-             * @description Pending approvals.
+             * @description Number of pending approvals.
              */
             pending_approval_count: number;
             /**
              * Pending Start Count
-             * @description Checkpoints that wait until somebody starts them.
+             * @description Number of checkpoints that have to be started manually.
              */
             pending_start_count: number;
             /**
              * Open Executions
-             * @description What is at work or waits now, in its order.
+             * @description In progress or waiting, in order of position.
              */
             open_executions: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
             /**
              * Over Budget
-             * @description Why it pauses, if the budget is spent.
+             * @description Why the run is paused, if its budget is exhausted.
              */
             over_budget: string | null;
-            /** @description What models have used in it so far. */
+            /** @description Model usage so far. */
             usage: components["schemas"]["Usage"];
             /** Paused At */
             paused_at: string | null;
@@ -6980,7 +6980,7 @@ export interface components {
         };
         /**
          * RunCheckpoint
-         * @description One checkpoint of the run's graph, and how far it has come.
+         * @description A checkpoint of the run with its current execution.
          */
         RunCheckpoint: {
             /** Position */
@@ -7031,7 +7031,7 @@ export interface components {
             is_rework: boolean;
             /**
              * Is Stale
-             * @description Something that it read has a newer version.
+             * @description Whether an artifact that it read has a newer version.
              */
             is_stale: boolean;
         };
@@ -7092,7 +7092,7 @@ export interface components {
             elapsed_seconds: number;
             /**
              * Estimated Seconds Left
-             * @description From earlier completed runs of the same definition; null if there are none.
+             * @description Estimated from earlier runs of the same definition. Null if unknown.
              */
             estimated_seconds_left: number | null;
             /** Current */
@@ -7145,27 +7145,27 @@ export interface components {
             current_checkpoint_position: number | null;
             /**
              * Pending Approval Count
-             * @description Pending approvals.
+             * @description Number of pending approvals.
              */
             pending_approval_count: number;
             /**
              * Pending Start Count
-             * @description Checkpoints that wait until somebody starts them.
+             * @description Number of checkpoints that have to be started manually.
              */
             pending_start_count: number;
             /**
              * Open Executions
-             * @description What is at work or waits now, in its order.
+             * @description In progress or waiting, in order of position.
              */
             open_executions: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
             /**
              * Over Budget
-             * @description Why it pauses, if the budget is spent.
+             * @description Why the run is paused, if its budget is exhausted.
              */
             over_budget: string | null;
-            /** @description What models have used in it so far. */
+            /** @description Model usage so far. */
             usage: components["schemas"]["Usage"];
         };
         /**
