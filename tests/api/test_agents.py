@@ -126,7 +126,7 @@ async def test_other_bad_requests(app: App) -> None:
         assert (await viewer.delete("/api/agents/mine")).status_code == 403
 
 
-async def test_what_is_used_is_not_removed_and_unknown_ones_are_not_referred_to(app: App) -> None:
+async def test_agents_in_use_are_not_removed_and_unknown_agents_are_rejected(app: App) -> None:
     await app.put("/api/agents/orator", speaker("Hear me."))
     refused = await app.client.post(
         "/api/pipelines", json={"pipeline_name": "Speech", "checkpoints": [speaks("say", "oratr")]}
@@ -146,7 +146,7 @@ async def test_what_is_used_is_not_removed_and_unknown_ones_are_not_referred_to(
     assert (await app.client.delete("/api/agents/orator")).status_code == 204
 
 
-async def test_saving_names_the_pipelines_that_do_not_fit_any_more(app: App) -> None:
+async def test_saving_an_agent_lists_the_pipelines_it_breaks(app: App) -> None:
     """A change of an agent checks the pipelines that use it again."""
     number: Json = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
     agent = {"role": "You count.", "task_prompt": "Count.", "output_schema": number}
@@ -161,7 +161,7 @@ async def test_saving_names_the_pipelines_that_do_not_fit_any_more(app: App) -> 
     assert (await app.put("/api/agents/counter", agent))["warnings"] == []
 
 
-async def test_ones_own_stands_before_a_ready_one_and_gives_its_place_back(app: App) -> None:
+async def test_a_saved_agent_overrides_a_builtin_one_until_it_is_removed(app: App) -> None:
     mine = await app.put("/api/agents/critic", {"role": "You praise."}, headers={"If-Match": '"0"'})
     assert (mine["is_builtin"], mine["overrides_builtin"], mine["role"]) == (False, True, "You praise.")
     await app.pipeline(speaks("say", "critic", prompt="Speak."), pipeline_name="Praise")

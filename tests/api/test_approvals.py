@@ -21,7 +21,7 @@ async def up_for_approval(app: App, approve: str = "complete") -> Json:
     return pending
 
 
-async def test_an_approval_shows_what_it_is_about(app: App) -> None:
+async def test_an_approval_shows_its_content(app: App) -> None:
     pending = await up_for_approval(app)
     assert (pending["kind"], pending["status"], pending["available_decisions"]) == (
         "completion",
@@ -48,7 +48,7 @@ async def test_an_approval_shows_what_it_is_about(app: App) -> None:
     assert (shown["form"]["values"], shown["context_available"]) == ({"goals": "grow"}, True)
 
 
-async def test_a_decision_is_bound_to_what_was_looked_at(app: App) -> None:
+async def test_a_decision_is_bound_to_the_digest(app: App) -> None:
     pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     stale = await app.put(f"{path}/approve", {"digest": "0" * 64}, 409)
@@ -63,7 +63,7 @@ async def test_a_decision_is_bound_to_what_was_looked_at(app: App) -> None:
     assert (await app.get(f"/api/executions/{pending['execution_id']}"))["status"] == "completed"
 
 
-async def test_words_are_required_where_they_matter(app: App) -> None:
+async def test_revising_and_rejecting_require_a_text(app: App) -> None:
     pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     assert [e["path"] for e in (await app.put(f"{path}/reject", {}, 422))["errors"]] == ["/reason"]
@@ -87,7 +87,7 @@ async def test_a_form_is_answered_as_an_approval_too(app: App) -> None:
     assert answered["status"] == "approved"
 
 
-async def test_two_who_decide_at_once_move_the_run_once(app: App) -> None:
+async def test_two_concurrent_decisions_move_the_run_once(app: App) -> None:
     pending = await up_for_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     answers = await asyncio.gather(

@@ -59,7 +59,7 @@ async def one(app: App) -> str:
     return (await talked(app))[1]
 
 
-async def test_messages_come_whole_with_their_tools_and_what_they_used(app: App, one: str) -> None:
+async def test_messages_include_their_tool_calls_and_usage(app: App, one: str) -> None:
     page = await app.get(f"/api/executions/{one}/messages")
     assert (page["next_cursor"], page["is_hidden"]) == (None, False)
     usage = {
@@ -127,7 +127,7 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(app: App,
     assert [item["number"] for item in same["items"]] == [1, 2, 3, 4]
 
 
-async def test_pages_go_on_and_scopes_are_told_apart(app: App) -> None:
+async def test_messages_are_paged_and_filtered_by_attempt_key(app: App) -> None:
     with scripted_conversations(app.cairn, talk):
         run = await app.run(await app.pipeline({**agent_checkpoint(), "approve": "complete"}))
         execution = await app.execution(run)
@@ -172,7 +172,7 @@ async def test_pages_go_on_and_scopes_are_told_apart(app: App) -> None:
     assert (await app.client.get(f"/api/executions/{NOBODY}/messages")).status_code == 404
 
 
-async def test_what_is_not_shown_is_for_admins_alone(app: App) -> None:
+async def test_only_admins_see_hidden_conversations(app: App) -> None:
     """`show_conversation: false` hides it from all but the audit; what it has cost everybody sees."""
     run, execution = await talked(app, show_conversation=False)
     path, stream = f"/api/executions/{execution}/messages", f"/api/runs/{run}/stream"

@@ -18,7 +18,7 @@ def weighted(**more: Any) -> dict[str, Any]:
     return form("goals", form=[{"name": "goals", "type": "text", "label": "Goals"}, weight], **more)
 
 
-async def test_a_form_is_told_what_is_wrong_with_each_field(app: App) -> None:
+async def test_a_form_reports_an_error_for_each_field(app: App) -> None:
     run = await app.run(await app.pipeline(weighted()))
     execution = await app.execution(run)
     path = f"/api/executions/{execution['execution_id']}"
@@ -37,7 +37,7 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(app: App) -> None:
     assert (late["type"], late["detail"]) == ("urn:cairn:problem:conflict", mentions("completed"))
 
 
-async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(app: App) -> None:
+async def test_a_revision_shows_the_earlier_answers_and_the_feedback(app: App) -> None:
     """No answer is lost."""
     run = await app.run(await app.pipeline(weighted(approve="complete")))
     first = await app.fill(run, goals="grow", weight=2)
@@ -68,7 +68,7 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(app: App)
     assert (await app.post(f"{path}/approve-complete", {}, 409))["detail"] == mentions("completed")
 
 
-async def test_a_start_is_approved_or_refused_and_asked_again(app: App) -> None:
+async def test_a_start_is_approved_or_rejected_and_requested_again(app: App) -> None:
     run = await app.run(await app.pipeline(form("goals", approve="start")))
     execution = await app.execution(run)
     path = f"/api/executions/{execution['execution_id']}"

@@ -44,7 +44,7 @@ async def test_the_same_key_for_something_else_is_refused(app: App) -> None:
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "Idempotency-Key"), path
 
 
-async def test_a_refusal_is_not_kept(app: App) -> None:
+async def test_a_failed_request_is_not_stored(app: App) -> None:
     """Nothing has changed: the key may be used again when it has become possible."""
     pipeline = await app.pipeline()
     run = await app.run(pipeline, start=False)
@@ -78,7 +78,7 @@ async def test_keys_of_different_people_are_different(app: App) -> None:
     assert first.json()["pipeline_id"] != second.json()["pipeline_id"]
 
 
-async def test_a_key_that_was_cut_off_is_taken_up_again(app: App) -> None:
+async def test_an_interrupted_key_can_be_used_again(app: App) -> None:
     """The process of the first request was killed before it could respond."""
     pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
@@ -93,7 +93,7 @@ async def test_a_key_that_was_cut_off_is_taken_up_again(app: App) -> None:
     assert [run["run_id"] for run in listed] == [first["run_id"]]
 
 
-async def test_etags_are_given_again(app: App) -> None:
+async def test_a_replayed_response_has_its_etag(app: App) -> None:
     pipeline = await app.pipeline(form("goals"))
     key = keyed()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"

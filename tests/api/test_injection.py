@@ -98,7 +98,7 @@ def check(answer: httpx.Response, evil: str) -> None:
 
 
 @pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
-async def test_what_is_written_stays_text(app: App, evil: str) -> None:
+async def test_user_text_stays_text(app: App, evil: str) -> None:
     await user_with(app, "approver", name="evil-target")
     if (await app.client.get("/api/groups/evil-group")).status_code == 404:
         await app.post("/api/groups", {"name": "evil-group"}, 201)
@@ -133,7 +133,7 @@ async def test_what_was_kept_is_one_line_of_text(app: App) -> None:
     assert "A token of evil-target was created: {user.__class__.__mro__}." in [event["description"] for event in events]
 
 
-async def test_the_database_is_asked_with_values_not_with_words(app: App) -> None:
+async def test_queries_use_bound_values(app: App) -> None:
     for evil in EVIL:
         if "\0" in evil or "\ud800" in evil or len(evil) > 200:
             continue
@@ -190,7 +190,7 @@ async def test_bodies_that_are_none_are_turned_away(app: App, path: str, kind: s
 
 
 @pytest.mark.parametrize("bomb", YAML_BOMBS, ids=range(len(YAML_BOMBS)))
-async def test_yaml_bombs_and_tags_are_turned_away_wherever_yaml_is_taken(app: App, bomb: str) -> None:
+async def test_yaml_bombs_and_tags_are_rejected_everywhere(app: App, bomb: str) -> None:
     headers = {"Content-Type": "application/yaml"}
     taken = [("POST", "/api/pipelines"), ("POST", "/api/definitions/validate"), ("PUT", "/api/rules")]
     taken.append(("POST", "/api/rules/check"))
@@ -209,7 +209,7 @@ async def test_the_host_and_the_origin_are_not_believed(app: App) -> None:
         assert "set-cookie" not in answer.headers
 
 
-async def test_no_answer_about_people_holds_what_lets_them_in(app: App) -> None:
+async def test_no_response_about_users_contains_credentials(app: App) -> None:
     """Digests and hashes are nobody's business either."""
     token = await token_for(app, "viewer", name="watched")
     await app.post("/api/invitations", {"name": "watched"}, 201)

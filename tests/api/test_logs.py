@@ -41,7 +41,7 @@ async def numbers(app: App, path: str, **query: Any) -> list[int]:
     return [int(line["message"].split()[1]) for line in (await app.get(path, **query))["items"]]
 
 
-async def test_a_log_is_read_from_its_beginning_or_from_its_end(app: App, path: str) -> None:
+async def test_a_log_is_read_from_its_start_or_its_end(app: App, path: str) -> None:
     assert await numbers(app, path, limit=3) == [0, 1, 2]
     seen: list[int] = []
     cursor: dict[str, str] = {}
@@ -98,7 +98,7 @@ async def test_the_whole_log_is_saved_as_text(app: App, path: str, monkeypatch: 
         ({"cursor": "nonsense"}, "?cursor"),
     ],
 )
-async def test_wrong_questions_are_told(app: App, path: str, query: dict[str, Any], wrong: str) -> None:
+async def test_invalid_queries_are_reported(app: App, path: str, query: dict[str, Any], wrong: str) -> None:
     answer = await app.client.get(path, params=query)
     assert (answer.status_code, answer.json()["errors"][0]["path"].split("/")[0]) == (422, wrong)
 

@@ -89,7 +89,7 @@ def is_allowed(name: str, role: str, scope: str, allowed: Any = None) -> bool:
 
 
 @pytest.mark.parametrize(("name", "method", "path"), CALLS, ids=[name for name, _, _ in CALLS])
-async def test_who_may_is_what_the_operation_declares(
+async def test_access_follows_the_declared_permission(
     app: App, callers: dict[tuple[str, str], httpx.AsyncClient], name: str, method: str, path: str
 ) -> None:
     if path.endswith("stream"):

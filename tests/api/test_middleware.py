@@ -38,7 +38,7 @@ def test_a_star_lets_every_name_in() -> None:
     assert KnownHosts(nothing, ["*"]).knows("anything.example")
 
 
-async def test_a_foreign_name_is_told_what_to_set() -> None:
+async def test_an_unknown_host_name_is_rejected_with_the_setting() -> None:
     app = app_raising(RuntimeError())
     app.middleware_stack = None
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://evil.example") as client:
@@ -63,14 +63,14 @@ async def test_every_answer_carries_the_headers_that_keep_pages_safe() -> None:
     assert "strict-transport-security" not in headers
 
 
-async def test_who_came_over_tls_is_told_to_stay_there() -> None:
+async def test_responses_over_tls_set_hsts() -> None:
     transport = httpx.ASGITransport(app_raising(RuntimeError()), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="https://127.0.0.1") as client:
         headers = (await client.get("/api/nothing")).headers
     assert headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_pages_run_only_own_scripts_and_are_framed_by_nobody() -> None:
+def test_pages_run_only_their_own_scripts_and_cannot_be_framed() -> None:
     assert "script-src 'self';" in PAGE_POLICY
     assert "frame-ancestors 'none'" in PAGE_POLICY
     assert "default-src 'none'" in PAGE_POLICY

@@ -111,7 +111,7 @@ async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(app: App, prov
     assert provider.requests[-1].headers["authorization"] == "Bearer the-key-of-the-house"
 
 
-async def test_faults_are_told_in_words(app: App, provider: FakeProvider) -> None:
+async def test_model_errors_are_explained(app: App, provider: FakeProvider) -> None:
     await with_keys(app)
     provider.enqueue(ErrorReply(401, message=f"Incorrect API key: {KEY}"))
     tried = await app.post("/api/models/test", {})
@@ -146,7 +146,7 @@ def model_checks(app: App, *fallbacks: str) -> list[tuple[str, str]]:
     return [(one.status, one.detail) for one in check_models(app.cairn.models, fallbacks)]
 
 
-async def test_what_the_doctor_says(app: App) -> None:
+async def test_the_doctor_checks_models(app: App) -> None:
     await with_keys(app)
     ((verdict, detail),) = model_checks(app, "house:qwen3")
     assert (verdict, detail.startswith("anthropic:claude-sonnet-4-6; genai-prices ")) == ("ok", True)

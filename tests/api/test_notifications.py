@@ -118,7 +118,7 @@ async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer)
     assert key not in kept
 
 
-async def test_trying_out_says_what_came_of_it(app: App, receiver: WebServer, post: MailServer) -> None:
+async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebServer, post: MailServer) -> None:
     channel = await made(app, receiver)
     receiver.on("/hook", answer(202, b"taken"))
     tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
@@ -166,7 +166,7 @@ async def test_trying_out_says_what_came_of_it(app: App, receiver: WebServer, po
         ({"name": "Ops", "kind": "apprise", "url": "syslog://"}, "/url"),
     ],
 )
-async def test_what_cannot_work_is_refused_with_its_place(app: App, body: Json, place: str) -> None:
+async def test_invalid_channels_are_rejected_with_the_path(app: App, body: Json, place: str) -> None:
     refused = await app.client.post("/api/channels", json=body)
     assert refused.status_code == 422
     assert place in [error["path"] for error in refused.json()["errors"]], refused.text
@@ -184,7 +184,7 @@ async def test_a_name_stands_for_one_and_a_fallback_is_another(app: App, receive
     assert (await app.get(f"/api/channels/{mail['channel_id']}"))["fallback"] is None
 
 
-async def test_everybody_says_what_they_want_to_be_told(app: App) -> None:
+async def test_users_set_their_own_preferences(app: App) -> None:
     await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
     wanted: Json = {
         "channels": ["email"],

@@ -49,7 +49,7 @@ def test_every_operation_has_an_id_a_tag_a_summary_and_a_sentence() -> None:
     assert lacking == []
 
 
-def test_every_tag_is_told_about() -> None:
+def test_every_tag_has_a_description() -> None:
     used = {tag for operation in OPERATIONS.values() for tag in operation["tags"]}
     assert used == {tag["name"] for tag in SPEC["tags"]}
 

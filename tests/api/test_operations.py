@@ -49,7 +49,7 @@ def test_only_entry_is_open() -> None:
     }
 
 
-def test_what_only_reads_is_a_get_or_says_why_not() -> None:
+def test_reading_operations_are_gets_with_known_exceptions() -> None:
     reads = {name for name, allowed in PERMISSIONS.items() if allowed == READ}
     assert {name for name in reads if "GET" not in (ROUTES[name].methods or ())} == {
         "check_rules",
@@ -78,7 +78,7 @@ def test_what_only_reads_is_a_get_or_says_why_not() -> None:
         ("admin", {"read", "define", "run", "decide", "submit", "admin"}),
     ],
 )
-def test_roles_may_what_the_spec_says(role: str, may: set[str]) -> None:
+def test_roles_have_the_specified_permissions(role: str, may: set[str]) -> None:
     levels = {"read": READ, "define": DEFINE, "run": RUN, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
     actor = Actor("somebody", frozenset({role}))
     assert {level for level, allowed in levels.items() if actor.can(allowed)} == may
@@ -102,7 +102,7 @@ def test_roles_add_up() -> None:
         ("admin", {"read", "admin"}),
     ],
 )
-def test_a_scope_narrows_what_roles_allow(scope: str, may: set[str]) -> None:
+def test_a_scope_narrows_the_permissions_of_roles(scope: str, may: set[str]) -> None:
     levels = {"read": READ, "define": DEFINE, "run": RUN, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
     actor = Actor("somebody", ALL_ROLES, scopes=frozenset({scope}))
     assert {level for level, allowed in levels.items() if actor.can(allowed)} == may

@@ -43,7 +43,7 @@ async def test_a_pipeline_comes_back_in_its_full_form(app: App) -> None:
     assert (got.headers["etag"], got.json()) == ('"1"', pipeline)
 
 
-async def test_yaml_is_taken_and_given_back(app: App) -> None:
+async def test_definitions_are_accepted_and_returned_as_yaml(app: App) -> None:
     """Applying it again changes nothing."""
     made = await app.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
     assert made.status_code == 201, made.text
@@ -92,7 +92,7 @@ async def test_a_definition_is_checked_without_being_saved(app: App) -> None:
     assert len((await app.get("/api/pipelines", limit=500))["items"]) == before
 
 
-async def test_the_schema_and_the_templates_are_there(app: App) -> None:
+async def test_the_schema_and_the_templates_are_served(app: App) -> None:
     assert "checkpoints" in (await app.get("/api/definitions/schema"))["properties"]
     templates = (await app.get("/api/templates"))["items"]
     assert templates

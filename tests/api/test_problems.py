@@ -203,14 +203,14 @@ async def test_each_error_has_its_problem(error: Exception, expected: dict[str, 
     assert response.json() == {"errors": [], "suggestions": [], **expected}
 
 
-async def test_headers_say_what_the_problem_needs() -> None:
+async def test_problems_set_their_headers() -> None:
     assert (await get(app_raising(errors.PreconditionFailed("changed", 4)))).headers["etag"] == '"4"'
     assert (await get(app_raising(errors.TooManyAttempts(30)))).headers["retry-after"] == "30"
     assert (await get(app_raising(errors.Unauthenticated("no")))).headers["www-authenticate"] == 'Bearer realm="cairn"'
 
 
 @pytest.mark.parametrize("error", [DamagedBlob("changed"), errors.ServiceError("new"), RuntimeError("x")])
-async def test_what_nobody_expects_is_inner(error: Exception) -> None:
+async def test_unexpected_errors_are_internal_errors(error: Exception) -> None:
     assert (await get(app_raising(error))).json()["type"] == "urn:cairn:problem:internal-error"
 
 

@@ -85,7 +85,7 @@ async def sign_in(app: App, name: str, subject: str, return_to: str = "/") -> ht
 
 
 # ---- there and back --------------------------------------------------------------------------------------
-async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(app: App, provider: str) -> None:
+async def test_a_new_user_gets_the_roles_of_their_groups(app: App, provider: str) -> None:
     claims = {"email": "Digger@Example.com", "email_verified": True, "preferred_username": "Digger D!"}
     await known_to(provider, "sub-1", **claims, name="Digger", groups=["pit", "other"])
     async with app.visitor() as client:
@@ -131,7 +131,7 @@ async def test_roles_follow_the_groups_at_every_sign_in(app: App, provider: str)
     assert seen == [(200, ["admin"]), (200, ["approver"]), (403, []), (200, ["approver", "admin"])]
 
 
-async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(app: App, provider: str) -> None:
+async def test_a_verified_email_address_identifies_a_user(app: App, provider: str) -> None:
     await app.cairn.identity.users.create(UserSpec("linked", email="linked@example.com", roles=("editor",)), ADMIN)
     await known_to(provider, "sub-3", email="linked@example.com", email_verified=False)
     assert (await sign_in(app, "closed", "sub-3")).status_code == 403
@@ -152,14 +152,14 @@ async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(app: A
         ("open", "new@example.com", True, 200),
     ],
 )
-async def test_only_who_is_allowed_becomes_a_user(
+async def test_only_allowed_people_become_users(
     app: App, provider: str, name: str, email: str, verified: bool, status: int
 ) -> None:
     await known_to(provider, f"sub-{name}-{status}", email=email, email_verified=verified)
     assert (await sign_in(app, name, f"sub-{name}-{status}")).status_code == status
 
 
-async def test_who_was_removed_stays_out_and_names_are_not_shared(app: App, provider: str) -> None:
+async def test_removed_users_stay_out_and_names_are_unique(app: App, provider: str) -> None:
     for subject in ("sub-4", "sub-5"):
         email = f"{subject}@example.com"
         await known_to(provider, subject, email=email, email_verified=True, preferred_username="twin")
@@ -172,13 +172,13 @@ async def test_who_was_removed_stays_out_and_names_are_not_shared(app: App, prov
     assert (await sign_in(app, "open", "sub-5")).status_code == 200
 
 
-async def test_a_provider_names_nobody_admin(app: App, provider: str) -> None:
+async def test_a_provider_cannot_make_admins(app: App, provider: str) -> None:
     await known_to(provider, "sub-6", preferred_username="admin", groups=["pit"], email="x@example.com")
     assert (await sign_in(app, "corp", "sub-6")).json()["session"]["actor"] == "admin-2"
 
 
 # ---- only the browser that began comes back --------------------------------------------------------------
-async def test_what_another_browser_began_is_not_finished(app: App, provider: str) -> None:
+async def test_a_sign_in_started_in_another_browser_cannot_be_finished(app: App, provider: str) -> None:
     """Login CSRF: a code of an attacker's does not sign a victim in."""
     await known_to(provider, "sub-7", preferred_username="mallory", groups=["pit"])
     async with app.visitor() as attacker, app.visitor() as victim:
@@ -220,7 +220,7 @@ async def test_one_comes_back_to_own_pages_only(app: App, address: str) -> None:
     assert [error["path"] for error in answer["errors"]] == ["/return_to"]
 
 
-async def test_a_provider_that_nobody_knows_is_not_found(app: App) -> None:
+async def test_an_unknown_provider_is_not_found(app: App) -> None:
     await app.post("/api/sign-in/nowhere", {}, 404)
     await app.post("/api/sign-in/nowhere/finish", {"code": "x", "state": "y"}, 404)
 

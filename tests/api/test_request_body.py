@@ -42,7 +42,7 @@ async def test_numbers_keep_every_digit() -> None:
         (b"", (1, 1)),
     ],
 )
-async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) -> None:
+async def test_invalid_json_is_located(body: bytes, place: tuple[int, int]) -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(body).json()
     [error] = caught.value.errors

@@ -23,7 +23,7 @@ async def completed(app: App) -> Json:
     return await app.get(f"/api/runs/{run['run_id']}")
 
 
-async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) -> None:
+async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> None:
     run = await completed(app)
     goals, design = run["checkpoints"]
     path = f"/api/executions/{design['execution_id']}/rework"
@@ -86,7 +86,7 @@ async def test_work_is_sent_back_and_what_was_made_from_it_done_again(app: App) 
     assert [item["is_stale"] for item in (await app.get(f"/api/runs/{run['run_id']}"))["checkpoints"]] == [False, False]
 
 
-async def test_what_cannot_be_sent_back_is_a_problem_that_says_why(app: App) -> None:
+async def test_impossible_rework_is_rejected_with_a_reason(app: App) -> None:
     run = await completed(app)
     goals, design = (item["execution_id"] for item in run["checkpoints"])
 

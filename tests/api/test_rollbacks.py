@@ -33,7 +33,7 @@ def back_to(run: Json, position: int, **more: Any) -> Json:
     }
 
 
-async def test_a_preview_tells_what_would_happen_and_changes_nothing(app: App) -> None:
+async def test_a_preview_shows_the_impact_and_changes_nothing(app: App) -> None:
     run = await completed(app, await two_steps(app))
     shown = await app.post("/api/rollback/preview", back_to(run, 0, user_reason="redo"))
     assert [e["checkpoint_name"] for e in shown["rolled_back_items"]["deleted_checkpoint_executions"]] == ["Design"]
@@ -47,7 +47,7 @@ async def test_a_preview_tells_what_would_happen_and_changes_nothing(app: App) -
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
 
 
-async def test_a_preview_names_what_is_stopped_and_withdrawn(app: App) -> None:
+async def test_a_preview_lists_stopped_executions_and_withdrawn_approvals(app: App) -> None:
     run = await app.run(await two_steps(app))
     await app.fill(run, goals="grow")
     await app.execution(run, 1)
@@ -77,7 +77,7 @@ async def test_going_back_and_undoing_it(app: App) -> None:
     assert await app.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone
 
 
-async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(app: App) -> None:
+async def test_newer_work_prevents_undoing(app: App) -> None:
     run = await completed(app, await two_steps(app))
     rollback = await app.post("/api/rollback", back_to(run, 0), 201)
     await app.fill(run, 1, design="red")
@@ -137,7 +137,7 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) 
         ({"rollback_id": "mine"}, 422),
     ],
 )
-async def test_what_cannot_be_gone_back_to_is_told(app: App, change: Json, status: int) -> None:
+async def test_impossible_rollbacks_are_rejected(app: App, change: Json, status: int) -> None:
     run = await completed(app, await two_steps(app))
     body = back_to(run, 0) | change
     for path in ("/api/rollback/preview", "/api/rollback"):

@@ -71,7 +71,7 @@ async def test_the_global_rules_show_their_file(app: App) -> None:
     assert diff["text"] == f"--- revision {before + 1}\n+++ revision {before + 2}\n@@ -1 +0,0 @@\n-{text}"
 
 
-async def test_wrong_rules_are_refused_with_every_place(app: App) -> None:
+async def test_invalid_rules_are_rejected_with_every_location(app: App) -> None:
     _, path = await own(app)
     wrong = "checkpoints:\n  - name: Ask\n    triger: { kind: start }\n    action: { timeout_seconds: 0 }\n"
     problem = (await put(app, path, wrong, 422)).json()
@@ -110,7 +110,7 @@ async def test_what_is_sent_by_mistake_or_on_purpose(
     assert response.status_code == status, response.text
 
 
-async def test_who_comes_late_is_told(app: App) -> None:
+async def test_a_concurrent_change_is_rejected(app: App) -> None:
     _, path = await own(app)
     await put(app, path, ASK, match='"0"')
     late = await put(app, path, APPROVE, 412, match='"0"')

@@ -14,7 +14,7 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 HARD = '{"big": 123456789012345678901234567890, "one": 1.0, "none": null, "empty": [{}, [], ""], "text": "größer 🚀"}'
 
 
-async def test_a_run_goes_from_its_start_to_its_end(app: App) -> None:
+async def test_a_run_completes(app: App) -> None:
     pipeline = await app.pipeline(form("goals"), form("design"), config={"auto_advance": True})
     run = await app.run(pipeline)
     assert (run["run_version"], run["status"], run["metadata"]["total_checkpoints"]) == (1, "in_progress", 2)
@@ -69,7 +69,7 @@ async def test_the_input_comes_back_to_the_last_digit(app: App) -> None:
     assert (await app.client.get(f"/api/runs/{without['run_id']}/input")).text == "null"
 
 
-async def test_an_input_that_does_not_fit_is_placed(app: App) -> None:
+async def test_invalid_input_is_located(app: App) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     pipeline = await app.pipeline(input_schema=schema)
     refused = await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": {"n": "x"}}, 422)
@@ -107,7 +107,7 @@ async def test_a_run_can_be_made_without_starting_it(app: App) -> None:
     assert "start" not in (await app.post(f"/api/runs/{run['run_id']}/start", status=409))["suggestions"]
 
 
-async def test_test_runs_take_no_version_and_are_listed_when_asked_for(app: App) -> None:
+async def test_test_runs_have_no_version_and_are_listed_on_request(app: App) -> None:
     pipeline = await app.pipeline()
     run = await app.run(pipeline, test=True)
     assert (run["run_version"], run["test"]) == (None, True)
@@ -142,19 +142,19 @@ async def test_unknown_runs_are_not_found(app: App, name: str) -> None:
         ([], [""]),
     ],
 )
-async def test_wrong_bodies_are_told_by_pointer(app: App, body: Any, paths: list[str]) -> None:
+async def test_invalid_bodies_are_reported_with_pointers(app: App, body: Any, paths: list[str]) -> None:
     problem = await app.post("/api/runs", body, 422)
     assert [error["path"] for error in problem["errors"]] == paths
 
 
-async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(app: App) -> None:
+async def test_a_missing_or_empty_pipeline_starts_no_run(app: App) -> None:
     assert (await app.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
     empty = await app.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
     refused = await app.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
     assert len(refused["suggestions"]) == 1
 
 
-async def test_bodies_that_are_not_json_are_told_where(app: App) -> None:
+async def test_invalid_json_bodies_are_located(app: App) -> None:
     json_type = {"Content-Type": "application/json"}
     broken = await app.client.post("/api/runs", content='{"pipeline_id":\n  nope}', headers=json_type)
     assert (broken.status_code, broken.json()["errors"][0]["line"]) == (400, 2)
@@ -207,7 +207,7 @@ async def test_lists_filter(app: App) -> None:
     assert pipeline_view["latest_run"]["run_id"] == second["run_id"]
 
 
-async def test_runs_of_an_earlier_definition_are_listed_when_asked_for(app: App) -> None:
+async def test_runs_of_earlier_definition_versions_are_listed_on_request(app: App) -> None:
     pipeline = await app.pipeline()
     run = await app.run(pipeline)
     await app.post(f"/api/runs/{run['run_id']}/cancel")

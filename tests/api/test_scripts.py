@@ -39,7 +39,7 @@ async def test_a_script_is_written_read_listed_and_removed(app: App) -> None:
     assert (await app.client.get(f"{place}/lib/old.py")).status_code == 404
 
 
-async def test_a_definition_brings_its_scripts_and_shows_what_they_are(app: App) -> None:
+async def test_a_definition_contains_its_scripts(app: App) -> None:
     pipeline = await app.pipeline(checkpoint(), scripts={"report.py": TEXT})
     full = await app.get(f"/api/pipelines/{pipeline['pipeline_id']}")
     reference = {"checksum": hashlib.sha256(TEXT.encode()).hexdigest(), "size_bytes": len(TEXT.encode())}
@@ -51,7 +51,7 @@ async def test_a_definition_brings_its_scripts_and_shows_what_they_are(app: App)
     assert "return {'größe': 1}" in text
 
 
-async def test_somebody_elses_change_in_between_is_not_overwritten(app: App) -> None:
+async def test_a_concurrent_change_is_not_overwritten(app: App) -> None:
     pipeline = await app.pipeline(checkpoint())
     place = f"/api/pipelines/{pipeline['pipeline_id']}/scripts/report.py"
     assert (await app.client.put(place, content=b"A = 1", headers={**PYTHON, "If-Match": '"1"'})).status_code == 200
@@ -70,7 +70,7 @@ async def test_somebody_elses_change_in_between_is_not_overwritten(app: App) -> 
         ("x.py", b"{}", {"Content-Type": "application/json"}, 415),
     ],
 )
-async def test_what_cannot_be_a_script_is_refused(
+async def test_invalid_scripts_are_rejected(
     app: App, path: str, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     pipeline = await app.pipeline()
@@ -91,7 +91,7 @@ async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(app: A
     ]
 
 
-async def test_what_a_script_lacks_is_told_as_a_warning(app: App) -> None:
+async def test_missing_parts_of_a_script_are_warnings(app: App) -> None:
     scripts = {"report.py": "def mian(ctx):\n    return 1\n", "broken.py": "def main(:\n"}
     checkpoints = [checkpoint(), {"key": "other", "script": "broken.py"}, {"key": "third", "script": "absent.py"}]
     validation = await app.post(

@@ -37,7 +37,7 @@ async def test_health_needs_no_sign_in(app: App) -> None:
 
 
 @pytest.mark.parametrize("header", [None, "Bearer wrong", "Bearer", "Basic YTpi", f"Token {TOKEN}", f"Bearer {TOKEN}x"])
-async def test_without_a_valid_token_nothing_is_told(app: App, header: str | None) -> None:
+async def test_nothing_is_returned_without_a_valid_token(app: App, header: str | None) -> None:
     async with app.visitor() as client:
         headers = {"Authorization": header} if header else {}
         answer = await client.get("/api/pipelines", headers=headers)
@@ -63,7 +63,7 @@ async def test_a_session_is_a_cookie_that_scripts_cannot_read(app: App) -> None:
         assert (await client.get("/api/session")).status_code == 401
 
 
-async def test_over_tls_the_cookie_is_sent_nowhere_else(app: App) -> None:
+async def test_over_tls_the_cookie_is_secure(app: App) -> None:
     async with app.visitor(base=BASE.replace("http:", "https:")) as client:
         answer = await client.post("/api/session", json={"token": TOKEN})
     assert "Secure" in answer.headers["set-cookie"]
@@ -78,7 +78,7 @@ async def test_only_digests_are_stored(app: App) -> None:
         assert secret not in str(rows)
 
 
-async def test_a_session_that_is_over_lets_nobody_in(app: App) -> None:
+async def test_an_expired_session_is_rejected(app: App) -> None:
     async with signed_in(app) as client:
         past = sa.update(t.sessions).values(expires_at=app.cairn.clock.now())
         await app.cairn.database.transact(lambda c: c.execute(past))
@@ -129,7 +129,7 @@ async def test_a_token_does_not_need_an_origin(app: App) -> None:
         assert (await client.get("/api/pipelines", headers={"Authorization": "Bearer wrong"})).status_code == 401
 
 
-async def test_other_sites_sign_nobody_in_or_out(app: App) -> None:
+async def test_other_sites_cannot_sign_users_in_or_out(app: App) -> None:
     async with signed_in(app) as client:
         foreign = {"Origin": "http://evil.example"}
         assert (await client.post("/api/session", json={"token": TOKEN}, headers=foreign)).status_code == 403
@@ -201,7 +201,7 @@ async def test_the_newest_start_link_alone_is_valid(app: App) -> None:
         await authentication.authenticate(first)
 
 
-async def test_a_token_that_is_past_its_time_lets_nobody_in(app: App) -> None:
+async def test_an_expired_token_is_rejected(app: App) -> None:
     token = await token_for(app, "viewer", "approver")
     past = sa.update(t.api_tokens).where(t.api_tokens.c.user_name == "some-viewer-approver")
     await app.cairn.database.transact(lambda c: c.execute(past.values(expires_at=app.cairn.clock.now())))

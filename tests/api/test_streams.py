@@ -57,7 +57,7 @@ async def test_a_stream_tells_everything_from_the_start(app: App) -> None:
     assert events[-1].id == f"e{len(events)}.l{(events[-1].id or '').partition('.l')[2]}"
 
 
-async def test_what_happens_while_somebody_listens_is_told_at_once(app: App) -> None:
+async def test_events_are_streamed_at_once(app: App) -> None:
     run = await app.run(await app.pipeline())
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("execution_waiting")
@@ -68,7 +68,7 @@ async def test_what_happens_while_somebody_listens_is_told_at_once(app: App) -> 
 
 
 @pytest.mark.parametrize("way", ["header", "query"])
-async def test_a_client_goes_on_exactly_after_what_it_saw(app: App, way: str) -> None:
+async def test_a_client_resumes_exactly_after_its_last_event(app: App, way: str) -> None:
     run = await finished(app)
     await log(app, run, "one", "two", "three")
     path = f"/api/runs/{run['run_id']}/stream"
@@ -87,7 +87,7 @@ async def test_a_client_goes_on_exactly_after_what_it_saw(app: App, way: str) ->
                 await stream.next(0.1)
 
 
-async def test_a_client_may_begin_now(app: App) -> None:
+async def test_a_client_can_start_from_now(app: App) -> None:
     """What was before is left out; where it begins is named, so that a line that is cut at once is not lost."""
     run = await app.run(await app.pipeline())
     await app.execution(run)
@@ -108,7 +108,7 @@ async def settled(app: App, run: Json, lines: int) -> bool | None:
     return True if len(found.logs) >= lines else None
 
 
-async def test_progress_is_told_as_it_moves(app: App) -> None:
+async def test_progress_is_streamed_when_it_changes(app: App) -> None:
     """Without a log line; progress of an earlier dispatch is ignored."""
     run = await app.run(await app.pipeline())
     execution = (await app.execution(run))["execution_id"]
@@ -182,7 +182,7 @@ async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
         await stream.ended()
 
 
-async def test_who_leaves_is_forgotten(app: App) -> None:
+async def test_a_disconnected_client_is_removed(app: App) -> None:
     run = await finished(app)
     before = len(app.cairn.event_bus._subscriptions)  # pyright: ignore[reportPrivateUsage]
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
@@ -214,7 +214,7 @@ async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyP
             message = await stream.next()
 
 
-async def test_lists_are_told_that_something_changed(app: App) -> None:
+async def test_changes_are_streamed_to_lists(app: App) -> None:
     async with listening(app, "/api/stream") as stream:
         await asyncio.sleep(0.05)
         run = await app.run(await app.pipeline())
@@ -227,7 +227,7 @@ async def test_lists_are_told_that_something_changed(app: App) -> None:
         assert (run["pipeline_id"], None, "pipeline_created") in seen
 
 
-async def test_wrong_ids_and_unknown_runs_are_told(app: App) -> None:
+async def test_invalid_ids_and_unknown_runs_are_rejected(app: App) -> None:
     run = await finished(app)
     path = f"/api/runs/{run['run_id']}/stream"
     for wrong in ("nonsense", "e1", "e-1.l0", "e1.l99999999999999999999999"):

@@ -198,7 +198,7 @@ async def test_develop_and_test(app: App) -> None:
     assert used == ["request_rework", "final_result"]
 
 
-async def test_templates_say_what_they_are(app: App) -> None:
+async def test_templates_describe_themselves(app: App) -> None:
     found = {one["name"]: one for one in (await app.get("/api/templates"))["items"]}
     assert [name for name, one in found.items() if "agents" in one["uses"]] == AGENTS
     assert len(AGENTS) == 6

@@ -16,7 +16,7 @@ def filled(dependant: Dependant) -> Iterator[Dependant]:
         yield from filled(inner)
 
 
-def test_nothing_but_handlers_goes_to_a_thread() -> None:
+def test_only_handlers_run_in_threads() -> None:
     """FastAPI hands what is no coroutine to a thread: each parameter, the handler, and its answer once more."""
     assert [route.path for route in operation_routes() if not iscoroutinefunction(route.endpoint)] == []
     blocking = {

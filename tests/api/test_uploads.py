@@ -55,7 +55,7 @@ async def test_the_same_key_gives_the_same_upload(app: App) -> None:
     assert other.status_code == 422
 
 
-async def test_what_is_announced_too_large_is_refused_before_it_is_sent(app: App) -> None:
+async def test_an_upload_with_a_too_large_length_is_rejected_before_it_is_sent(app: App) -> None:
     _, execution = await waiting(app)
     taken = 0
 
@@ -71,7 +71,7 @@ async def test_what_is_announced_too_large_is_refused_before_it_is_sent(app: App
     assert taken <= 1
 
 
-async def test_what_turns_out_too_large_is_refused_while_it_comes(app: App) -> None:
+async def test_an_upload_that_grows_too_large_is_rejected_while_it_arrives(app: App) -> None:
     _, execution = await waiting(app)
     limit = app.cairn.settings.max_file_bytes
     sent = 0
@@ -105,7 +105,7 @@ async def test_what_turns_out_too_large_is_refused_while_it_comes(app: App) -> N
         (b'--b\r\nContent-Disposition: form-data; name="file"; filename=""\r\n\r\n\r\n--b--\r\n', BOUNDARY, 422),
     ],
 )
-async def test_what_is_no_file_is_told(app: App, body: bytes, headers: dict[str, str], status: int) -> None:
+async def test_a_form_without_a_file_is_rejected(app: App, body: bytes, headers: dict[str, str], status: int) -> None:
     _, execution = await waiting(app)
     answer = await app.client.post(f"/api/executions/{execution}/files", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text

@@ -101,7 +101,7 @@ async def test_lists_page(app: App) -> None:
         assert len(found["items"]) <= 1
 
 
-async def test_everybody_sees_who_can_be_named_and_only_admins_more(app: App) -> None:
+async def test_everyone_sees_names_and_only_admins_see_more(app: App) -> None:
     await user_with(app, "approver", name="decider")
     async with app.visitor(await token_for(app, "viewer")) as viewer:
         people = (await viewer.get("/api/people", params={"search": "decid"})).json()["items"]
@@ -139,7 +139,7 @@ async def test_the_local_admin_stays_admin(app: App) -> None:
         ("/api/invitations/accept", {"token": "x", "password": 5}, "/password"),
     ],
 )
-async def test_what_does_not_fit_is_told_by_its_place(app: App, path: str, body: Json, where: str) -> None:
+async def test_invalid_fields_are_reported_with_their_path(app: App, path: str, body: Json, where: str) -> None:
     answer = await app.post(path, body, 422)
     assert where in [error["path"] for error in answer["errors"]], answer
 
@@ -164,7 +164,7 @@ async def test_an_invitation_works_once(app: App) -> None:
     assert mine == [("invitation_created", "admin"), ("invitation_accepted", "guest")]
 
 
-async def test_a_newer_invitation_takes_the_place_of_an_earlier_one_and_either_can_be_taken_back(
+async def test_a_newer_invitation_replaces_an_earlier_one_and_can_be_revoked(
     app: App,
 ) -> None:
     first, second = await invited(app, "late"), await invited(app, "late")
@@ -182,7 +182,7 @@ async def test_a_newer_invitation_takes_the_place_of_an_earlier_one_and_either_c
         assert (await client.post("/api/invitations/accept", json=body)).status_code == 410
 
 
-async def test_a_user_who_is_here_gets_a_new_password_and_old_sessions_end(app: App) -> None:
+async def test_an_existing_user_sets_a_new_password_and_old_sessions_end(app: App) -> None:
     async with accepted(app, "forgetful", "viewer") as client:
         assert (await app.post("/api/invitations", {"name": "forgetful", "roles": ["admin"]}, 409))["detail"]
         again = await invited(app, "forgetful")
@@ -250,7 +250,7 @@ async def test_a_narrow_token_makes_no_wider_one(app: App) -> None:
         assert (made.status_code, made.json()["user"]) == (201, "keyholder")
 
 
-async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(app: App) -> None:
+async def test_users_manage_their_own_tokens_and_display_name(app: App) -> None:
     """Users see their own account and nothing of others."""
     async with accepted(app, "own-account", "approver") as own:
         body = {"name": "my notebook", "scopes": ["read", "decide"], "valid_days": 30}
@@ -279,7 +279,7 @@ async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(app: App) -> N
     assert "my notebook" in str(await recorded_events(app, "token_created"))
 
 
-async def test_secret_answers_are_not_kept_for_repeated_requests(app: App) -> None:
+async def test_responses_with_secrets_are_not_stored_for_repeated_requests(app: App) -> None:
     key = {"Idempotency-Key": "once"}
     body = {"name": "kept"}
     first, second = [await app.post("/api/tokens", body, 201, headers=key) for _ in range(2)]
@@ -313,7 +313,7 @@ async def test_sessions_are_listed_and_ended(app: App) -> None:
         assert (await here.get("/api/session")).status_code == 401
 
 
-async def test_a_password_is_changed_by_who_knows_it(app: App) -> None:
+async def test_changing_a_password_requires_the_current_one(app: App) -> None:
     async with accepted(app, "careful", "viewer") as here, app.visitor() as there:
         await there.post("/api/session", json={"name": "careful", "password": PASSWORD})
         path, new = "/api/session/password", "entirely new words"
@@ -329,7 +329,7 @@ async def test_a_password_is_changed_by_who_knows_it(app: App) -> None:
 
 
 # ---- delegations -----------------------------------------------------------------------------------------
-async def test_somebody_decides_for_somebody_who_is_away(app: App) -> None:
+async def test_a_delegate_decides_for_an_absent_user(app: App) -> None:
     until = write_instant(app.cairn.clock.now() + timedelta(days=3))
     away = app.visitor(await token_for(app, "approver", name="away"))
     stand_in = app.visitor(await token_for(app, "approver", name="stand-in"))
@@ -399,7 +399,7 @@ async def test_a_name_or_an_address_and_a_password_sign_in(app: App) -> None:
     assert (ways, own[-1]) == (["invitation", *["password"] * 3, None], ("signed_out", "typist", {"user": "typist"}))
 
 
-async def test_who_is_wrong_is_not_told_why(app: App) -> None:
+async def test_failed_sign_ins_do_not_reveal_the_reason(app: App) -> None:
     await user_with(app, "viewer", name="without-password")
     async with app.visitor() as client:
         answers = [
@@ -410,7 +410,7 @@ async def test_who_is_wrong_is_not_told_why(app: App) -> None:
     assert len({answer.text for answer in answers}) == 1
 
 
-async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(app: App) -> None:
+async def test_guessing_passwords_of_a_user_is_slowed_down_from_any_address(app: App) -> None:
     async with accepted(app, "target", "viewer") as target:
         assert (await target.get("/api/session")).json()["actor"] == "target"
 
@@ -428,7 +428,7 @@ async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(app: App) -
     ]
 
 
-async def test_wrong_bearer_tokens_are_slowed_down_and_right_ones_are_not(app: App) -> None:
+async def test_invalid_bearer_tokens_are_slowed_down_and_valid_ones_are_not(app: App) -> None:
     transport = httpx.ASGITransport(app.asgi, client=("10.8.0.1", 1))
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
 

@@ -40,16 +40,14 @@ async def test_the_page_answers_for_its_own_addresses(built: Path, path: str) ->
     assert response.headers["cache-control"] == "no-cache"
 
 
-async def test_assets_are_kept_for_ever_and_other_files_are_asked_for_again(built: Path) -> None:
+async def test_assets_are_cached_forever_and_other_files_are_revalidated(built: Path) -> None:
     asset = await get(built, "/assets/index-Dq.js")
     assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert asset.headers["content-type"].startswith("text/javascript")
     assert (await get(built, "/favicon.svg")).headers["cache-control"] == "no-cache"
 
 
-async def test_an_asset_is_packed_once_for_whoever_takes_it_packed(
-    built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_asset_is_compressed_once(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (built / "assets" / "font.woff2").write_bytes(b"packed already")
     packed: list[Path] = []
     pack = web_app._pack  # pyright: ignore[reportPrivateUsage]
@@ -78,7 +76,7 @@ async def test_an_asset_is_packed_once_for_whoever_takes_it_packed(
 @pytest.mark.parametrize(
     "path", ["/api/nothing", "/api", "/missing.js", "/assets/missing.js", "/%2e%2e/secret.txt", "/..%2fsecret.txt"]
 )
-async def test_what_is_missing_or_outside_is_not_found(built: Path, path: str) -> None:
+async def test_missing_files_and_paths_outside_are_not_found(built: Path, path: str) -> None:
     response = await get(built, path)
     assert response.status_code == 404
     assert "secret" not in response.text

@@ -116,7 +116,7 @@ def test_a_rework_that_became_impossible_keeps_the_input(signed_in: Page, server
     expect(dialog.get_by_role("button", name="Redo Docs")).to_be_enabled()
     asker = server.asked(run, 2, "completion")["execution_id"]
     server.call("POST", f"/api/executions/{asker}/rework", {"checkpoint": "docs"}, expect=201)
-    expect(dialog.get_by_text("The checkpoint 'docs' is being reworked already.")).to_be_visible()
+    expect(dialog.get_by_text("Checkpoint 'docs' is already being reworked.")).to_be_visible()
     expect(dialog.get_by_label("Instructions")).to_have_value("Write more.")
 
 
