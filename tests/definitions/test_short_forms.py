@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from cairn.definitions import expand
+from cairn.definitions.authoring.expansion import expand_tracked
 from cairn.definitions.authoring.short_forms import FORM_INSTRUCTIONS
 from tests.definitions.corpus import pipeline
 
@@ -220,6 +221,13 @@ def test_a_saved_form_declares_its_artifact() -> None:
     assert full(execution=execution)["output"]["artifacts"] == [declared]
     described = declared | {"description": "Kept", "artifact_id": "x"}
     assert full(execution=execution, output={"artifacts": [described]})["output"]["artifacts"] == [described]
+
+
+def test_the_artifact_of_a_form_has_the_position_of_its_name() -> None:
+    config = {"instructions": "x", "save_as_artifact": True, "artifact_name": "notes", "artifact_format": "md"}
+    document = pipeline({"key": "a", "execution": {"mode": "human_only", "human_only_config": config}})
+    source = expand_tracked(document).origins.nearest_source("/checkpoints/0/output/artifacts/0/name", document)
+    assert source == "/checkpoints/0/execution/human_only_config/artifact_name"
 
 
 def test_outputs_are_file_names_with_formats() -> None:

@@ -75,7 +75,7 @@ def fill_checkpoint(checkpoint: Document) -> None:
     _fill_output(checkpoint)
 
 
-def declare_form_artifact(checkpoint: Document) -> int | None:
+def declare_form_artifact(checkpoint: Document) -> bool:
     """Declare the artifact that a form saves, unless the checkpoint declares its artifacts itself."""
     form = section(checkpoint, "execution", "human_only_config")
     name, saved_format = text(form, "artifact_name"), form.get("artifact_format", "json")

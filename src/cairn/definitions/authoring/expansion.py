@@ -82,8 +82,8 @@ def _checkpoint(short: Value, position: int, at: int, origins: SourcePointers, f
     checkpoint, found = expand_short_forms(short, origins, target, source)
     findings.extend(found)
     merge_needs(checkpoint, origins, target, source)
-    if (declared := declare_form_artifact(checkpoint)) is not None:
+    if declare_form_artifact(checkpoint):
         name = origins.source(f"{target}/execution/human_only_config/artifact_name")
-        origins.move(f"{target}/output/artifacts/{declared}", name)
+        origins.move(f"{target}/output/artifacts/0", name)
     fill_checkpoint(checkpoint)
     return checkpoint
