@@ -60,12 +60,12 @@ def test_too_few_approvers_is_shown_in_the_run_and_the_approval(page: Page, fres
     server.call("PUT", "/api/rules", RULES)
     server.call("DELETE", "/api/users/reviewer")
     server.asked(server.start(server.define(REFUND)), 4, "action")
-    told = "It takes 2 people to decide, but only 1 can. Give more people the role approver."
+    warning = "Needs 2 decisions, but only 1 user can decide. Give more users the approver role."
     page.goto(server.start_link)
-    expect(page.get_by_text(told)).to_be_visible()
+    expect(page.get_by_text(warning)).to_be_visible()
     page.get_by_role("link", name="Send “Refund").first.click()
     expect(page.get_by_text("Not enough approvers")).to_be_visible()
-    expect(page.get_by_text(told)).to_be_visible()
+    expect(page.get_by_text(warning)).to_be_visible()
     server.call("POST", "/api/users/reviewer/restore")
     page.reload()
     expect(page.get_by_text("0 of 2 approvals given")).to_be_visible()
