@@ -39,14 +39,14 @@ class Bench:
 
     folder: Path
     sandbox: Sandbox
-    rules: ScriptPolicy = field(default_factory=lambda: ScriptPolicy(level=SandboxLevel.PROCESS, limits=LIMITS))
+    policy: ScriptPolicy = field(default_factory=lambda: ScriptPolicy(level=SandboxLevel.PROCESS, limits=LIMITS))
     limits: RunnerLimits = field(default_factory=RunnerLimits)
     told: Told = field(default_factory=Told)
     made: int = 0
 
     @property
     def runner(self) -> ScriptRunner:
-        return ScriptRunner(self.sandbox, self.rules, self.limits)
+        return ScriptRunner(self.sandbox, self.policy, self.limits)
 
     def work(
         self,
@@ -84,7 +84,7 @@ class Bench:
         data = outcome.artifacts[0].read()
         return decode_json(data, max_bytes=max(len(data), 1))
 
-    async def fault(self, source: str, **more: Any) -> Failure:
+    async def failure(self, source: str, **more: Any) -> Failure:
         outcome = await self.run(source, **more)
         assert isinstance(outcome, Errored | InvalidResult), outcome
         return outcome.error

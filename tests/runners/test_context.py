@@ -34,10 +34,10 @@ def reading(*artifacts: str) -> CheckpointDefinition:
 
 
 def test_a_reference_to_an_incomplete_checkpoint_fails() -> None:
-    with pytest.raises(MissingReference) as told:
+    with pytest.raises(MissingReference) as error:
         assemble(reading(), ResolvedInputs())
-    assert told.value.failure.type == "missing_reference"
-    assert told.value.failure.message == mentions("step", "requirements", "include_checkpoint_outputs")
+    assert error.value.failure.type == "missing_reference"
+    assert error.value.failure.message == mentions("step", "requirements", "include_checkpoint_outputs")
 
 
 def test_artifacts_are_picked_by_name_or_id() -> None:
@@ -46,9 +46,9 @@ def test_artifacts_are_picked_by_name_or_id() -> None:
     assert referenced(reading(), completed)["requirements"].artifacts == (REQUIREMENTS, other)
     assert referenced(reading("other"), completed)["requirements"].artifacts == (other,)
     assert referenced(reading(REQUIREMENTS.artifact_id), completed)["requirements"].artifacts == (REQUIREMENTS,)
-    with pytest.raises(MissingReference) as told:
+    with pytest.raises(MissingReference) as error:
         referenced(reading("other", "none"), completed)
-    assert str(told.value) == mentions("step", "none", "requirements, other")
+    assert str(error.value) == mentions("step", "none", "requirements, other")
 
 
 def test_a_test_run_has_no_version() -> None:
@@ -59,7 +59,7 @@ def test_a_test_run_has_no_version() -> None:
 # ---- passes, revisions, prompts -----------------------------------------------------------------------------------
 
 
-def test_the_earlier_pass_stands_where_the_previous_version_does() -> None:
+def test_the_previous_pass_is_placed_like_the_previous_version() -> None:
     earlier = ArtifactSource("Analysis", 2, 2, (stored("a", "txt", "old"),), pass_number=1)
     task = assemble(checkpoint(prompt="Go."), ResolvedInputs(previous_pass=earlier)).task
     assert task.startswith("=== PREVIOUS PASS: Checkpoint 3 from v2, pass 1 ===\nFile: a.txt\n\n")
@@ -160,11 +160,11 @@ def test_the_prompt_of_a_form_is_its_instructions() -> None:
 def test_over_the_limit_each_block_is_reported_with_its_size() -> None:
     assembled = assemble(step(), FOUND)
     check_length(assembled, assembled.characters)
-    with pytest.raises(ContextTooLong) as told:
+    with pytest.raises(ContextTooLong) as error:
         check_length(assembled, assembled.characters - 1)
     total, rest = assembled.characters, assembled.characters - 43 - 49
-    assert told.value.failure.type == "context_too_long"
-    message = told.value.failure.message
+    assert error.value.failure.type == "context_too_long"
+    message = error.value.failure.message
     assert message.splitlines()[0] == mentions(total, total - 1, "use_summarization", "max_context_length")
     assert message == listing(
         "- PREVIOUS VERSION: Checkpoint 3 from v1, analysis_def78900_v1.md: 43",

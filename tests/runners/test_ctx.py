@@ -77,7 +77,7 @@ async def test_references_are_artifacts_by_checkpoint_key() -> None:
     assert told == {"goals": {"goals": [1]}, "empty": {}}
 
 
-async def test_a_file_is_read_only_when_it_is_asked_for() -> None:
+async def test_a_file_is_read_on_first_access() -> None:
     large = StoredFile("large", "bin", "sum", 10**9, unreadable, "runs/v1/large.bin")
     told = await seen(
         lambda ctx: (list(ctx.previous), "large" in ctx.previous, len(ctx.previous), ctx.previous.file("large")),
@@ -86,7 +86,7 @@ async def test_a_file_is_read_only_when_it_is_asked_for() -> None:
     assert told == (["large"], True, 1, large)
 
 
-async def test_a_file_that_is_not_there_or_not_json_is_told_by_its_own_error() -> None:
+async def test_reading_a_missing_or_invalid_file_raises_its_own_error() -> None:
     def look(ctx: Ctx) -> str:
         with pytest.raises(KeyError):
             ctx.previous["other"]
@@ -183,7 +183,7 @@ async def test_log_lines_carry_level_and_details() -> None:
     ]
 
 
-async def test_a_level_that_there_is_not_is_refused() -> None:
+async def test_an_unknown_log_level_is_rejected() -> None:
     async def f(ctx: Ctx) -> None:
         ctx.log("x", "loud")  # pyright: ignore[reportArgumentType]
 

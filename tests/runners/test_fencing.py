@@ -99,7 +99,7 @@ def read_markdown(text: str) -> tuple[list[str], list[str]]:
 
 
 @given(NAMES, CONTENTS, CONTENTS, CONTENTS)
-def test_markdown_is_read_back_as_it_was_written(name: str, first: str, second: str, feedback: str) -> None:
+def test_markdown_round_trips(name: str, first: str, second: str, feedback: str) -> None:
     headings, contents = read_markdown(text_of("markdown", name, first, second, feedback))
     assert headings == [
         "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===",
@@ -113,7 +113,7 @@ def test_markdown_is_read_back_as_it_was_written(name: str, first: str, second: 
 
 
 @given(NAMES, CONTENTS, CONTENTS, CONTENTS)
-def test_no_line_break_of_any_kind_makes_a_heading(name: str, first: str, second: str, feedback: str) -> None:
+def test_no_kind_of_line_break_can_create_a_heading(name: str, first: str, second: str, feedback: str) -> None:
     text = text_of("markdown", name, first, second, feedback)
     outside = re.sub(r"(?m)^(`{3,})[a-z]*\n(?s:.*?)\n?\1$", "", text)
     assert sum(line.startswith("===") for line in outside.splitlines()) == 4
@@ -136,7 +136,7 @@ def xml_text(content: str) -> str:
 
 
 @given(NAMES, CONTENTS, CONTENTS, CONTENTS)
-def test_xml_is_read_back_as_it_was_written(name: str, first: str, second: str, feedback: str) -> None:
+def test_xml_round_trips(name: str, first: str, second: str, feedback: str) -> None:
     text = text_of("xml", name, first, second, feedback)
     root = ET.fromstring(f"<root>{text}</root>")
     files = [first, second, second]
@@ -149,7 +149,7 @@ def test_xml_is_read_back_as_it_was_written(name: str, first: str, second: str, 
 
 
 @given(NAMES, CONTENTS, CONTENTS, CONTENTS)
-def test_json_is_read_back_as_it_was_written(name: str, first: str, second: str, feedback: str) -> None:
+def test_json_round_trips(name: str, first: str, second: str, feedback: str) -> None:
     text = text_of("json", name, first, second, feedback)
     before, end = json.JSONDecoder().raw_decode(text)
     heading = f"\n\n=== YOUR TASK ===\n{TASK}\n\n"

@@ -43,7 +43,7 @@ def test_a_function_is_registered_by_its_own_name_or_a_given_one() -> None:
     }
 
 
-def test_a_taken_name_is_refused_unless_it_is_to_be_replaced() -> None:
+def test_a_taken_name_is_rejected_unless_replace_is_set() -> None:
     registry = FunctionRegistry()
     registry.register("f", returns(1))
     registry.register("f", returns(2))  # the same place: its module was loaded again
@@ -54,7 +54,7 @@ def test_a_taken_name_is_refused_unless_it_is_to_be_replaced() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.", "1a", "a/b", "zähle"])
-def test_a_name_that_no_definition_can_hold_is_refused(name: str) -> None:
+def test_an_invalid_function_name_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(name))):
         FunctionRegistry().register(name, other)
 

@@ -36,7 +36,7 @@ async def test_the_return_value_becomes_the_single_declared_json_artifact() -> N
     assert outcome == produced(b'{"n":1}', "report")
 
 
-async def test_without_a_declared_artifact_a_return_value_is_kept_as_output() -> None:
+async def test_without_a_declared_artifact_a_return_value_is_stored_as_output() -> None:
     outcome = await runner_of(returns([1, "ä", None])).run(work(function_checkpoint()))
     assert outcome == produced('[1,"ä",null]'.encode())
 
@@ -52,7 +52,7 @@ async def test_values_survive_exactly(value: Any) -> None:
 
 
 @pytest.mark.parametrize(("name", "kept"), [("report", "output"), ("output", "output_json")])
-async def test_a_return_value_beside_files_of_other_formats_is_kept(name: str, kept: str) -> None:
+async def test_a_return_value_is_stored_alongside_files_of_other_formats(name: str, kept: str) -> None:
     async def f(ctx: Ctx) -> Any:
         ctx.stage(f"{name}.md", "# R")
         return {"words": (1, 2)}
@@ -72,7 +72,7 @@ async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> 
     assert told.lines == [("warning", mentions("report.json"), None)]
 
 
-async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> None:
+async def test_with_several_json_artifacts_a_return_value_is_ignored() -> None:
     told = Told()
     outcome = await runner_of(returns({})).run(work(function_checkpoint("a.json", "b.json"), told=told))
     missing = listing(mentions("- a.json: "), mentions("- b.json: "))
@@ -95,7 +95,7 @@ async def test_a_value_that_is_not_json_is_reported_with_its_path(value: Any, fi
     assert outcome == InvalidResult((), Failure("invalid_output", listing(finding)))
 
 
-async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
+async def test_a_return_value_must_be_json() -> None:
     async def f(ctx: Ctx) -> Any:
         ctx.stage("report", "# R")
         return {"a": {1, 2}}
@@ -118,7 +118,7 @@ async def test_parameters_are_passed_by_name_and_the_definition_stays_unchanged(
         assert await runner_of(f).run(work(definition)) == produced(b'{"names":["a","more"],"limit":5}')
 
 
-async def test_a_plain_function_runs_in_a_thread_and_its_words_come_in_order() -> None:
+async def test_a_plain_function_runs_in_a_thread_and_its_log_lines_stay_in_order() -> None:
     def f(ctx: Ctx) -> Any:
         ctx.log("first", "warning", size=3)
         ctx.progress(0.5, "half")
@@ -159,7 +159,7 @@ async def test_every_kind_of_coroutine_function_is_awaited() -> None:
 # ---- what it costs --------------------------------------------------------------------------------------
 
 
-async def test_carrying_out_a_coroutine_that_does_nothing_takes_at_most_60_microseconds() -> None:
+async def test_running_a_coroutine_that_does_nothing_takes_at_most_60_microseconds() -> None:
     runner, given = runner_of(returns({"n": 1})), work(function_checkpoint("out.json"))
     rounds = list[float]()
     for _ in range(30):

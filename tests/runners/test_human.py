@@ -94,11 +94,11 @@ async def test_a_saved_form_is_expected_even_without_a_declared_output() -> None
     assert await HumanRunner().run(work(definition, answer={})) == Produced((ProducedFile("a", "json", b"{}"),))
 
 
-async def test_a_form_that_is_not_saved_is_kept_as_metadata() -> None:
+async def test_a_form_without_artifact_is_stored_as_metadata() -> None:
     assert await HumanRunner().run(work(form(), answer=ANSWER)) == Produced((), ANSWER)
 
 
-async def test_a_form_without_fields_is_answered_by_submitting_it() -> None:
+async def test_a_form_without_fields_can_be_submitted() -> None:
     assert await HumanRunner().run(work(form(fields=[]), answer={})) == Produced((), {})
 
 
@@ -136,7 +136,7 @@ async def test_file_and_field_names_cannot_be_paths() -> None:
     assert len({artifact_id(definition, one.name) for one in outcome.artifacts}) == 5
 
 
-async def test_a_file_over_the_limit_is_refused() -> None:
+async def test_a_file_over_the_limit_is_rejected() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
     runner = HumanRunner(RunnerLimits(max_file_bytes=4, max_payload_bytes=120))
     outcome = await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
@@ -151,12 +151,12 @@ async def test_large_form_answers_give_a_warning() -> None:
     assert [level for level, _, _ in told.lines] == ["warning"]
 
 
-async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
+async def test_a_missing_upload_fails_the_execution_and_names_the_field() -> None:
     outcome = await HumanRunner().run(work(form(), answer={**ANSWER, "plan": "gone"}))
     assert outcome == Errored(Failure("upload_missing", mentions("The plan")))
 
 
-async def test_without_an_answer_there_is_nothing_to_make() -> None:
+async def test_without_an_answer_the_execution_fails() -> None:
     assert await HumanRunner().run(work(form())) == Errored(Failure("answer_missing", mentions()))
 
 

@@ -25,30 +25,30 @@ CONTEXT = run_context(
 # ---- what stands under a key ---------------------------------------------------------------------------
 
 
-def test_a_single_json_artifact_joins_the_context_directly() -> None:
+def test_a_single_json_artifact_is_added_to_the_context_directly() -> None:
     definition = function_checkpoint("a.json", "b.md")
     artifacts = (stored("a", "json", f"[{2**70}, 1.0]"), stored("b", "md", "# B"))
     assert read_value(definition, artifacts) == [2**70, 1.0]
 
 
-def test_several_artifacts_join_the_context_by_name() -> None:
+def test_several_artifacts_are_added_to_the_context_by_name() -> None:
     definition = function_checkpoint("a.json", "b.json", "c.md")
     artifacts = (stored("b", "json", "2"), stored("c", "md", "x"), ProducedFile("a", "json", b"null"))
     assert read_value(definition, artifacts) == {"a": None, "b": 2}
 
 
-def test_the_artifacts_that_exist_join_the_context() -> None:
+def test_existing_artifacts_are_added_to_the_context() -> None:
     assert read_value(function_checkpoint("a.json", "b.json"), (stored("b", "json", "2"),)) == {"b": 2}
 
 
 @pytest.mark.parametrize("outputs", [[], ["a.md"]])
-def test_a_return_value_joins_the_context_without_a_declared_json_artifact(outputs: list[str]) -> None:
+def test_a_return_value_is_added_to_the_context_without_a_declared_json_artifact(outputs: list[str]) -> None:
     text = stored("a", "md", "x")
     assert read_value(function_checkpoint(*outputs), (text, stored("output", "json", "[1]"))) == [1]
     assert read_value(function_checkpoint(*outputs), (text,)) is None
 
 
-def test_the_fields_of_a_form_join_the_context() -> None:
+def test_the_fields_of_a_form_are_added_to_the_context() -> None:
     fields: Value = ["goal", {"name": "data", "type": "file"}]
     told: Value = {"goal": "x", "data": "d.json"}
     data = stored("data", "json", "{")
@@ -59,9 +59,9 @@ def test_the_fields_of_a_form_join_the_context() -> None:
 
 
 def test_a_result_that_people_accepted_may_not_be_json() -> None:
-    with pytest.raises(InvalidInputData) as told:
+    with pytest.raises(InvalidInputData) as error:
         read_value(function_checkpoint("a.json"), (stored("a", "json", "{"),))
-    assert str(told.value).splitlines() == [mentions("step"), mentions("- a.json: ", "line 1, column 1: ")]
+    assert str(error.value).splitlines() == [mentions("step"), mentions("- a.json: ", "line 1, column 1: ")]
 
 
 # ---- what is mapped --------------------------------------------------------------------------------------
@@ -88,10 +88,10 @@ def test_no_mapping_gives_the_whole_context() -> None:
 
 def test_a_missing_source_fails_unless_it_is_optional() -> None:
     assert map_input(mapped(a="ticket.none?", b="ticket.id"), CONTEXT) == {"b": "T-1"}
-    with pytest.raises(InvalidInputData) as told:
+    with pytest.raises(InvalidInputData) as error:
         map_input(mapped(a="ticket.none", b="later.x", c="ticket.id"), CONTEXT)
-    assert told.value.failure.type == "invalid_input"
-    assert told.value.failure.message == listing(
+    assert error.value.failure.type == "invalid_input"
+    assert error.value.failure.message == listing(
         mentions("- input_mapping.a: ", "ticket.none", "'none'", "'id', 'tags', 'empty'"),
         mentions("- input_mapping.b: ", "later.x", "'later'", "input, ticket"),
     )
@@ -100,9 +100,9 @@ def test_a_missing_source_fails_unless_it_is_optional() -> None:
 def test_the_input_schema_reports_path_and_value() -> None:
     schema: Value = {"properties": {"id": {"type": "integer"}, "tags": {"maxItems": 1}}, "required": ["more"]}
     definition = function_checkpoint(input_mapping={"id": "ticket.id", "tags": "ticket.tags"}, input_schema=schema)
-    with pytest.raises(CannotStart) as told:
+    with pytest.raises(CannotStart) as error:
         map_input(definition, CONTEXT)
-    heading, *findings = str(told.value).splitlines()
+    heading, *findings = str(error.value).splitlines()
     assert heading == mentions("step")
     assert sorted(findings) == [
         mentions("- input#/id: ", '"T-1"'),
@@ -111,7 +111,7 @@ def test_the_input_schema_reports_path_and_value() -> None:
     ]
 
 
-def test_what_a_mapping_reads_is_known_beforehand() -> None:
+def test_the_sources_of_a_mapping_are_known_in_advance() -> None:
     assert sources(mapped(a="input.text", b="ticket.id?", c="ticket.tags[0]")) == {"input", "ticket"}
     assert sources(function_checkpoint()) is None
 
@@ -124,7 +124,7 @@ def test_ten_megabytes_and_ten_levels_are_accepted() -> None:
     assert map_input(mapped(all="input"), context) == {"all": value}
 
 
-def test_files_that_do_not_join_the_context_are_not_read() -> None:
+def test_files_outside_the_context_are_not_read() -> None:
     definition = function_checkpoint("a.json", "b.md")
     artifacts = (stored("a", "json", "1"), StoredFile("b", "md", "sum", 10**9, unreadable))
     assert read_value(definition, artifacts) == 1

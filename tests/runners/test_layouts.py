@@ -117,7 +117,7 @@ Be brief."""
 
 
 @pytest.mark.parametrize(("format", "task"), [("markdown", MARKDOWN), ("xml", XML), ("json", JSON)])
-def test_each_format_is_laid_out_exactly_so(format: str, task: str) -> None:
+def test_each_format_matches_its_expected_text(format: str, task: str) -> None:
     assembled = assemble(step(format), FOUND)
     assert assembled.system == "You are careful."
     assert assembled.task == task
@@ -219,7 +219,7 @@ def shown(format: str, *, paths: bool, contents: bool) -> str:
     ).task
 
 
-def test_paths_and_contents_may_be_left_out() -> None:
+def test_paths_and_contents_can_be_left_out() -> None:
     assert shown("markdown", paths=False, contents=True) == "\n".join(
         line for line in MARKDOWN.splitlines() if not line.startswith("Path:")
     )

@@ -113,7 +113,7 @@ def test_an_artifact_must_match_its_schema() -> None:
     )
 
 
-def test_the_output_schema_applies_to_what_joins_the_context() -> None:
+def test_the_output_schema_applies_to_the_context_value() -> None:
     one, other = json_artifact(b'{"n": 1}'), ProducedFile("b", "json", b"[2]")
     single = by_function("a.json", output_schema=SCHEMA)
     assert judged(one, **single) == Produced((one,))
@@ -124,7 +124,7 @@ def test_the_output_schema_applies_to_what_joins_the_context() -> None:
     assert judged(one, other, **several) == InvalidResult((one, other), unfit(mentions("- output#/b: ", "0", "1")))
 
 
-def test_the_output_schema_applies_to_a_return_value_beside_other_files() -> None:
+def test_the_output_schema_applies_to_a_return_value_alongside_other_files() -> None:
     text, returned = ProducedFile("a", "md", b"x"), ProducedFile("output", "json", b"{}")
     given = by_function("a.md", output_schema={"required": ["n"]})
     assert judged(text, returned, **given) == InvalidResult((text, returned), unfit(mentions("- output: ", "`n`")))
@@ -174,7 +174,7 @@ def test_over_half_of_the_limit_gives_a_warning() -> None:
     assert told.lines == [("warning", message, {"size_bytes": half + 1, "limit_bytes": 2 * half})]
 
 
-def test_over_the_limit_is_refused_with_size_and_limit() -> None:
+def test_output_over_the_limit_is_rejected_with_size_and_limit() -> None:
     half = 1024 * 1024
     assert isinstance(judged(json_artifact(text_of(2 * half)), **by_function("a.json")), Produced)
     artifacts = (json_artifact(text_of(half)), ProducedFile("b", "json", text_of(half + 1)))
@@ -184,7 +184,7 @@ def test_over_the_limit_is_refused_with_size_and_limit() -> None:
     )
 
 
-def test_a_file_over_the_limit_is_refused_and_not_kept() -> None:
+def test_a_file_over_the_limit_is_rejected_and_not_stored() -> None:
     large, small = (
         ProducedFile("a", "txt", b"x" * (3 * 1024 * 1024 + 1)),
         ProducedFile("b", "txt", b"x" * (3 * 1024 * 1024)),
@@ -228,7 +228,7 @@ def test_a_result_without_pass_decision_is_invalid(data: bytes, came: str) -> No
 # ---- ids ------------------------------------------------------------------------------------------------------
 
 
-def test_artifact_ids_are_the_declared_ones_or_always_the_same() -> None:
+def test_artifact_ids_are_declared_or_derived_from_the_name() -> None:
     declared = "0b7e6a54-2f6b-4a63-9a56-0d6a8b3c1e22"
     definition = checkpoint(**by_function({"artifact_id": declared, "name": "a", "format": "json"}))
     assert artifact_id(definition, "a") == declared
@@ -237,7 +237,7 @@ def test_artifact_ids_are_the_declared_ones_or_always_the_same() -> None:
     assert first != artifact_id(function_checkpoint(), "other")
 
 
-def test_what_is_expected_is_worked_out_once_for_each_definition() -> None:
+def test_expected_artifacts_are_cached_for_each_definition() -> None:
     definitions = [function_checkpoint("a.json") for _ in range(3)]
     assert expected(definitions[0]) is expected(definitions[0])
     assert expected(definitions[0]) is not expected(definitions[1])

@@ -38,7 +38,7 @@ def run(scene: Callable[[], Coroutine[Any, Any, None]], new_loop: Callable[[], a
 
 
 @pytest.mark.parametrize("new_loop", LOOPS)
-def test_all_that_is_printed_comes_and_the_file_is_closed_once(
+def test_all_output_is_read_and_the_file_is_closed_once(
     new_loop: Callable[[], asyncio.AbstractEventLoop],
 ) -> None:
     async def scene() -> None:
@@ -56,7 +56,7 @@ def test_all_that_is_printed_comes_and_the_file_is_closed_once(
 
 
 @pytest.mark.parametrize("new_loop", LOOPS)
-def test_whoever_stops_listening_leaves_the_file_open(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_a_cancelled_reader_leaves_the_file_open(new_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     async def scene() -> None:
         file, writing = piped()
         with closing(file):

@@ -75,7 +75,7 @@ def test_sentences_and_paragraphs_are_counted(text: str, sentences: int, paragra
     assert (len(sentences_of(text)), len(paragraphs_of(text))) == (sentences, paragraphs)
 
 
-def test_keywords_leave_out_what_stands_in_any_text() -> None:
+def test_keywords_exclude_common_words() -> None:
     assert keywords_of("The path is a path; und der Weg, et l\u2019eau, 42 Anna's") == [
         "path",
         "path",
@@ -141,7 +141,7 @@ async def test_reading_time() -> None:
         ("find_keywords", ["x"], {}, "TypeError", mentions()),
     ],
 )
-async def test_wrong_inputs_are_told(name: str, inputs: Value, parameters: Any, type: str, message: str) -> None:
+async def test_invalid_inputs_are_reported(name: str, inputs: Value, parameters: Any, type: str, message: str) -> None:
     execution: Value = {
         "mode": "function",
         "function_config": {"function": f"samples.{name}", "parameters": parameters},
@@ -211,7 +211,7 @@ async def test_the_template_writes_its_report() -> None:
     assert await run_template(CAIRN) == REPORT
 
 
-async def test_a_text_without_words_has_a_report_too() -> None:
+async def test_a_text_without_words_still_gets_a_report() -> None:
     report = await run_template("```\n!")
     assert report.startswith("# Text report\n\n````text\n```\n!\n````\n\n## Figures")
     assert report.endswith("## Keywords\n\nThe text has no keywords.\n")

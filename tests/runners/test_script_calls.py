@@ -48,7 +48,7 @@ async def dispatch(bench: Bench, kept: Kept, body: str, calls: tuple[RecordedCal
     return await bench.runner.run(replace(work, read_content=kept.contents.__getitem__))
 
 
-async def test_each_call_sees_what_it_saw_and_then_what_is_new(bench: Bench) -> None:
+async def test_each_call_sees_its_recorded_inputs_and_then_the_new_ones(bench: Bench) -> None:
     kept, calls = Kept(), tuple[RecordedCall, ...]()
     for n in (1, 2):
         outcome = await dispatch(bench, kept, ASKS, calls, input={"dev": n})
@@ -63,7 +63,7 @@ async def test_each_call_sees_what_it_saw_and_then_what_is_new(bench: Bench) -> 
     assert decode_json(outcome.artifacts[1].read()) == {"n": 3}
 
 
-async def test_the_answer_says_how_it_ended(bench: Bench) -> None:
+async def test_the_result_of_a_rework_has_its_status(bench: Bench) -> None:
     kept = Kept()
     body = 'a = ctx.request_rework("dev", "again")\nreturn [a.status, a["reason"], a.execution_id, a.artifacts]'
     asked = await dispatch(bench, kept, body, (), outputs=["out.json"])
@@ -74,7 +74,7 @@ async def test_the_answer_says_how_it_ended(bench: Bench) -> None:
     assert decode_json(outcome.artifacts[0].read()) == ["refused", "no", None, [{"name": "x"}]]
 
 
-async def test_files_that_it_saw_are_read_again_as_they_were(bench: Bench) -> None:
+async def test_recorded_files_are_read_with_their_original_content(bench: Bench) -> None:
     kept = Kept()
     body = 'a = ctx.references["dev"]["code"]\nctx.request_rework("dev", a)\nreturn [a, ctx.references["dev"]["code"]]'
     old, new = stored("code", "py", "old"), stored("code", "py", "new")
@@ -85,7 +85,7 @@ async def test_files_that_it_saw_are_read_again_as_they_were(bench: Bench) -> No
     assert decode_json(outcome.artifacts[0].read()) == ["old", "new"]
 
 
-async def test_a_call_that_nobody_has_answered_is_asked_again(bench: Bench) -> None:
+async def test_a_pending_call_is_made_again(bench: Bench) -> None:
     kept = Kept()
     asked = await dispatch(bench, kept, ASKS, (), input={"dev": 1})
     again = await dispatch(bench, kept, ASKS, (kept.keep(asked, None),), input={"dev": 1})
@@ -102,7 +102,7 @@ async def test_a_call_that_nobody_has_answered_is_asked_again(bench: Bench) -> N
         ("return {}", ""),
     ],
 )
-async def test_a_script_that_does_not_repeat_itself_is_told_which_call_differs(
+async def test_a_script_that_does_not_repeat_its_calls_fails_and_the_call_is_named(
     bench: Bench, body: str, now: str
 ) -> None:
     kept = Kept()

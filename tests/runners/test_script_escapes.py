@@ -42,14 +42,14 @@ def trying(body: str) -> str:
         "/dev/evil",
     ],
 )
-async def test_it_writes_nowhere_but_into_its_workspace(shut_in: Bench, path: str) -> None:
+async def test_a_script_can_write_only_to_its_workspace(shut_in: Bench, path: str) -> None:
     body = (
         f"try:\n    open({path!r}, 'w').write('x')\nexcept OSError as error:\n    return error.errno\nreturn 'written'"
     )
     assert await shut_in.value(body) in {1, 2, 13, 30}
 
 
-async def test_it_sees_its_rooms_and_nothing_of_cairn_or_of_another_run(shut_in: Bench) -> None:
+async def test_a_script_sees_its_own_folders_and_nothing_of_cairn_or_other_runs(shut_in: Bench) -> None:
     other = shut_in.folder / "another-run" / "workspace"
     other.mkdir(parents=True)
     (other / "secret.txt").write_text("secret")
@@ -81,7 +81,7 @@ return {{
     }
 
 
-async def test_it_sees_no_process_but_its_own_and_reaches_none(shut_in: Bench) -> None:
+async def test_a_script_cannot_see_or_signal_other_processes(shut_in: Bench) -> None:
     body = f"""
 pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
 reached = []
@@ -98,7 +98,7 @@ return {{"pids": pids, "own": os.getpid(), "parent": os.getppid(), "reached": re
     assert seen == {"pids": [1, 2], "own": 2, "parent": 1, "reached": [], "theirs": False}
 
 
-async def test_it_is_nobody_and_cannot_become_root(shut_in: Bench) -> None:
+async def test_a_script_is_unprivileged_and_cannot_become_root(shut_in: Bench) -> None:
     body = """
 failed = []
 for act in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot("/workspace"), lambda: os.nice(-5)):
@@ -114,7 +114,7 @@ return {"uid": os.getuid(), "groups": os.getgroups(), "failed": len(failed), "ca
     assert (seen["groups"], seen["failed"], seen["caps"]) == ([], 4, ["0" * 16, "0" * 16, "1"])
 
 
-async def test_two_executions_are_different_users_and_one_stays_the_same(shut_in: Bench) -> None:
+async def test_each_execution_has_its_own_user_id(shut_in: Bench) -> None:
     uids = [await shut_in.value("return os.getuid()", name=name) for name in ("a", "a", "b")]
     assert uids[0] == uids[1] != uids[2]
 
@@ -139,42 +139,42 @@ def listening() -> Generator[int]:
 CALL = "return socket.create_connection(('127.0.0.1', {port}), 2).recv(9).decode()"
 
 
-async def test_it_reaches_no_network_not_even_loopback(shut_in: Bench) -> None:
+async def test_a_script_has_no_network_not_even_loopback(shut_in: Bench) -> None:
     with listening() as port:
-        fault = await shut_in.fault(function(CALL.format(port=port)))
-        assert fault.type == "ConnectionRefusedError"
+        failure = await shut_in.failure(function(CALL.format(port=port)))
+        assert failure.type == "ConnectionRefusedError"
         outside = function("return socket.create_connection(('192.0.2.1', 80), 2)")
-        assert (await shut_in.fault(outside)).type == "OSError"
+        assert (await shut_in.failure(outside)).type == "OSError"
 
 
-async def test_it_has_the_network_where_it_asks_and_an_admin_allows(shut_in: Bench) -> None:
-    shut_in.rules = replace(shut_in.rules, network=True)
+async def test_a_script_has_network_access_if_requested_and_allowed(shut_in: Bench) -> None:
+    shut_in.policy = replace(shut_in.policy, network=True)
     with listening() as port:
         assert await shut_in.value(CALL.format(port=port), config={"network": True}) == "hello"
-        assert (await shut_in.fault(function(CALL.format(port=port)))).type == "ConnectionRefusedError"
+        assert (await shut_in.failure(function(CALL.format(port=port)))).type == "ConnectionRefusedError"
 
 
 @pytest.mark.parametrize("leads", ["/etc/ld.so.cache", "/proc/self/environ", "../../..", "/nowhere"])
-async def test_a_link_that_leads_out_is_not_followed_when_it_is_staged(bench: Bench, leads: str) -> None:
+async def test_staging_does_not_follow_links_out_of_the_workspace(bench: Bench, leads: str) -> None:
     body = f"os.symlink({leads!r}, ctx.workspace / 'link')\nctx.stage('out.bin', ctx.workspace / 'link')"
-    fault = await bench.fault(function(body), outputs=["out.bin"])
-    assert fault.type == "ValueError"
-    assert fault.message == mentions("link")
+    failure = await bench.failure(function(body), outputs=["out.bin"])
+    assert failure.type == "ValueError"
+    assert failure.message == mentions("link")
 
 
 @pytest.mark.parametrize("path", ["../x", "/etc/hostname", "a/../../x"])
-async def test_a_path_that_leads_out_is_not_staged(bench: Bench, path: str) -> None:
-    fault = await bench.fault(function(f"ctx.stage('out.bin', path={path!r})"), outputs=["out.bin"])
-    assert fault == Failure("ValueError", mentions(f"'{path}'"), fault.trace)
+async def test_a_path_outside_the_workspace_cannot_be_staged(bench: Bench, path: str) -> None:
+    failure = await bench.failure(function(f"ctx.stage('out.bin', path={path!r})"), outputs=["out.bin"])
+    assert failure == Failure("ValueError", mentions(f"'{path}'"), failure.trace)
 
 
 @pytest.mark.parametrize("thing", ["os.mkdir('thing')", "os.mkfifo('thing')"])
-async def test_what_is_no_file_is_not_staged(bench: Bench, thing: str) -> None:
-    fault = await bench.fault(function(f"{thing}\nctx.stage('out.bin', path='thing')"), outputs=["out.bin"])
-    assert (fault.type, fault.message) == ("ValueError", mentions("'thing'"))
+async def test_only_regular_files_can_be_staged(bench: Bench, thing: str) -> None:
+    failure = await bench.failure(function(f"{thing}\nctx.stage('out.bin', path='thing')"), outputs=["out.bin"])
+    assert (failure.type, failure.message) == ("ValueError", mentions("'thing'"))
 
 
-async def test_a_link_among_the_scripts_of_before_is_not_written_through(shut_in: Bench) -> None:
+async def test_an_existing_link_in_place_of_the_script_folder_is_not_followed(shut_in: Bench) -> None:
     """The folder of scripts is made anew for each dispatch."""
     outside = shut_in.folder / "outside"
     outside.mkdir()
@@ -196,11 +196,11 @@ async def test_a_link_among_the_scripts_of_before_is_not_written_through(shut_in
         "b'x' * 1000000",
     ],
 )
-async def test_what_it_says_on_the_line_itself_does_no_harm(bench: Bench, said: str) -> None:
-    fault = await bench.fault(function(f"os.write(ctx._connection._fd, {said})\ntime.sleep(60)"))
-    assert fault.type == "protocol_error"
+async def test_invalid_messages_on_the_connection_fail_only_the_execution(bench: Bench, said: str) -> None:
+    failure = await bench.failure(function(f"os.write(ctx._connection._fd, {said})\ntime.sleep(60)"))
+    assert failure.type == "protocol_error"
 
 
-async def test_a_file_that_it_was_not_given_cannot_be_asked_for(bench: Bench) -> None:
+async def test_a_script_can_read_only_its_own_inputs(bench: Bench) -> None:
     body = "return ctx._connection.request({'kind': 'read', 'checksum': '0' * 64})[0]"
     assert await bench.value(body) == {"error": mentions(), "size": 0}

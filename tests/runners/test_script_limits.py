@@ -57,7 +57,7 @@ async def test_a_timed_out_tree_that_ignores_signals_leaves_no_process(bench: Be
     assert of("stubborn") == []
 
 
-async def test_children_that_it_leaves_behind_end_with_it(bench: Bench) -> None:
+async def test_background_processes_end_with_the_script(bench: Bench) -> None:
     began = time.monotonic()
     outcome = await bench.run(function(f"{TREE}return 1"), name="leaves")
     assert isinstance(outcome, Produced)
@@ -65,7 +65,7 @@ async def test_children_that_it_leaves_behind_end_with_it(bench: Bench) -> None:
     assert time.monotonic() - began < limit(10.0)
 
 
-async def test_cancelled_at_any_moment_of_its_start_it_leaves_no_process(bench: Bench) -> None:
+async def test_cancellation_at_any_moment_of_the_start_leaves_no_process(bench: Bench) -> None:
     for step in range(12):
         name = f"early-{step}"
         task = asyncio.ensure_future(bench.run(function("time.sleep(600)"), name=name))
@@ -76,41 +76,41 @@ async def test_cancelled_at_any_moment_of_its_start_it_leaves_no_process(bench: 
         assert of(name) == []
 
 
-async def test_a_fork_bomb_meets_its_limit_and_leaves_no_process(bench: Bench) -> None:
+async def test_a_fork_bomb_is_limited_and_leaves_no_process(bench: Bench) -> None:
     body = "while True:\n    if os.fork() == 0: time.sleep(600)"
-    fault = await bench.fault(function(body), name="bomb")
-    assert fault.type in {"BlockingIOError", "process_killed"}
+    failure = await bench.failure(function(body), name="bomb")
+    assert failure.type in {"BlockingIOError", "process_killed"}
     assert of("bomb") == []
 
 
-async def test_memory_beyond_the_limit_is_a_fault_that_says_so(bench: Bench) -> None:
-    fault = await bench.fault(function("return len(bytearray(700 * 1024 * 1024))"))
-    assert fault.type == "MemoryError"
+async def test_exceeding_the_memory_limit_raises_memory_error(bench: Bench) -> None:
+    failure = await bench.failure(function("return len(bytearray(700 * 1024 * 1024))"))
+    assert failure.type == "MemoryError"
 
 
-async def test_a_checkpoint_may_ask_for_less_than_the_settings_allow(bench: Bench) -> None:
+async def test_a_checkpoint_can_lower_its_limits(bench: Bench) -> None:
     config = {"limits": {"memory_mb": 256, "open_files": 32}}
     body = "import resource\nreturn [resource.getrlimit(n)[1] for n in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)]"
     assert await bench.value(body, config=config) == [256 * 2**20, 32]
 
 
 async def test_files_and_open_files_have_limits(bench: Bench) -> None:
-    fault = await bench.fault(function("(ctx.workspace / 'big').write_bytes(bytes(9 * 1024 * 1024))"))
-    assert (fault.type, "File too large" in fault.message) == ("OSError", True)
-    fault = await bench.fault(function("held = [open('/dev/null') for _ in range(100)]"))
-    assert (fault.type, "Too many open files" in fault.message) == ("OSError", True)
+    failure = await bench.failure(function("(ctx.workspace / 'big').write_bytes(bytes(9 * 1024 * 1024))"))
+    assert (failure.type, "File too large" in failure.message) == ("OSError", True)
+    failure = await bench.failure(function("held = [open('/dev/null') for _ in range(100)]"))
+    assert (failure.type, "Too many open files" in failure.message) == ("OSError", True)
 
 
-async def test_a_gigabyte_printed_is_cut_with_a_clear_line(bench: Bench) -> None:
-    bench.rules = replace(bench.rules, output_bytes=100_000)
+async def test_a_gigabyte_of_output_is_truncated_with_a_warning(bench: Bench) -> None:
+    bench.policy = replace(bench.policy, output_bytes=100_000)
     body = "line = 'x' * 99\nblock = (line + chr(10)) * 10_000\nfor _ in range(1000): sys.stdout.write(block)\nreturn 1"
     assert await bench.value(body) == 1
     said = bench.said()[1:]
     assert (len(said), said[0], said[-1]) == (1011, "x" * 99, mentions("100,000", "10,000"))
 
 
-async def test_many_short_lines_and_one_without_end_are_bounded(bench: Bench) -> None:
-    bench.rules = replace(bench.rules, output_lines=1200)
+async def test_many_short_lines_and_an_endless_line_are_limited(bench: Bench) -> None:
+    bench.policy = replace(bench.policy, output_lines=1200)
     assert await bench.value("print('\\n' * 5000); return 1") == 1
     assert len(bench.said()) == 1 + 1200 + 1
     bench.told.lines.clear()
@@ -119,18 +119,18 @@ async def test_many_short_lines_and_one_without_end_are_bounded(bench: Bench) ->
 
 
 async def test_what_it_logs_counts_as_output(bench: Bench) -> None:
-    bench.rules = replace(bench.rules, output_lines=50)
+    bench.policy = replace(bench.policy, output_lines=50)
     assert await bench.value("for n in range(1000): ctx.log(n)\nreturn 1") == 1
     assert len(bench.said()) == 52
 
 
-async def test_scripts_run_side_by_side(bench: Bench) -> None:
-    bench.rules = replace(bench.rules, limits=replace(LIMITS, processes=64))
+async def test_scripts_run_concurrently(bench: Bench) -> None:
+    bench.policy = replace(bench.policy, limits=replace(LIMITS, processes=64))
     values = await asyncio.gather(*(bench.value(f"time.sleep(0.1); return {n}") for n in range(10)))
     assert values == list(range(10))
 
 
-async def test_leftovers_of_a_server_that_lives_are_left_alone(bench: Bench) -> None:
+async def test_processes_of_a_running_server_are_not_killed_as_leftovers(bench: Bench) -> None:
     task = asyncio.ensure_future(bench.run(function(f"{READY}time.sleep(600)"), name="held"))
     await until_ready(bench, "held")
     assert bench.sandbox.kill_orphans() == 0

@@ -26,7 +26,7 @@ from tests.runners.work_orders import stored
 pytestmark = pytest.mark.asyncio
 
 
-async def test_it_is_called_with_its_parameters_and_returns_the_json_artifact(bench: Bench) -> None:
+async def test_a_script_gets_its_parameters_and_returns_the_json_artifact(bench: Bench) -> None:
     returned = await bench.value("return parameters", config={"parameters": {"n": 2**200, "x": 1.0, "t": "é🚀\x00"}})
     assert returned == {"n": 2**200, "x": 1.0, "t": "é🚀\x00"}
     assert isinstance(returned["x"], float)
@@ -37,7 +37,7 @@ async def test_ten_megabytes_of_input_come_back_intact(bench: Bench) -> None:
     assert (await bench.value("return ctx.inputs", input=given) == given) is True
 
 
-async def test_it_reads_earlier_artifacts_when_it_asks_for_them(bench: Bench) -> None:
+async def test_a_script_reads_earlier_artifacts_on_demand(bench: Bench) -> None:
     files = (stored("plan", "md", "# Plan"), stored("data", "json", '{"a": 1}'), stored("logo", "png", b"\x89\xff"))
     body = """
 one = ctx.references["plan"]
@@ -65,7 +65,7 @@ return [told.prompt, told.reason, told.requested_by, told.artifacts["notes"]] if
     assert outcome == Produced((ProducedFile("out", "json", b'["mend it","it fails","test","case 3"]'),))
 
 
-async def test_any_type_of_file_comes_out_by_content_or_by_path(bench: Bench) -> None:
+async def test_any_type_of_file_can_be_staged_by_content_or_by_path(bench: Bench) -> None:
     body = """
 (ctx.workspace / "chart.png").write_bytes(bytes(range(256)))
 ctx.stage("chart.png", ctx.workspace / "chart.png")
@@ -84,7 +84,7 @@ ctx.stage("numbers.json", {"n": [1, 2.5, None]})
     )
 
 
-async def test_scripts_import_one_another_and_run_on_an_event_loop(bench: Bench) -> None:
+async def test_scripts_can_import_each_other_and_be_coroutines(bench: Bench) -> None:
     scripts = {
         "steps/report.py": "import asyncio\nfrom shared import double\nfrom near import ONE\n\n\n"
         "async def work(ctx):\n    await asyncio.sleep(0)\n    return double(ONE)\n",
@@ -111,29 +111,29 @@ async def test_retries_and_revisions_find_their_workspace(bench: Bench) -> None:
 
 
 # ---- what is wrong -------------------------------------------------------------------------------------
-async def test_a_script_that_is_not_there_is_named(bench: Bench) -> None:
-    fault = await bench.fault("", scripts={"a.py": ""}, config={"script_path": "b.py"})
-    assert fault == Failure("script_not_found", mentions("'b.py'", "a.py"))
+async def test_a_missing_script_is_named(bench: Bench) -> None:
+    failure = await bench.failure("", scripts={"a.py": ""}, config={"script_path": "b.py"})
+    assert failure == Failure("script_not_found", mentions("'b.py'", "a.py"))
 
 
 async def test_a_syntax_error_is_shown_with_its_line(bench: Bench) -> None:
-    fault = await bench.fault("def main(ctx):\n    return (\n")
-    assert (fault.type, fault.message) == ("SyntaxError", "'(' was never closed (script_source.py, line 2)")
-    assert 'File "script_source.py", line 2\n    return (\n' in fault.trace
+    failure = await bench.failure("def main(ctx):\n    return (\n")
+    assert (failure.type, failure.message) == ("SyntaxError", "'(' was never closed (script_source.py, line 2)")
+    assert 'File "script_source.py", line 2\n    return (\n' in failure.trace
 
 
-async def test_a_function_that_is_not_there_is_named_with_those_that_are(bench: Bench) -> None:
-    fault = await bench.fault("def mian(ctx):\n    return 1\n")
-    assert fault == Failure("no_entry_function", mentions("script_source.py", "'main'", "mian"))
+async def test_a_missing_function_is_reported_with_the_existing_ones(bench: Bench) -> None:
+    failure = await bench.failure("def mian(ctx):\n    return 1\n")
+    assert failure == Failure("no_entry_function", mentions("script_source.py", "'main'", "mian"))
 
 
 async def test_an_exception_shows_only_the_users_own_lines(bench: Bench) -> None:
     source = "import json\n\n\ndef main(ctx):\n    try:\n        json.loads('{')\n    except ValueError as e:\n"
-    fault = await bench.fault(source + "        raise RuntimeError('no data') from e\n")
-    assert (fault.type, fault.message) == ("RuntimeError", "no data")
-    assert 'File "script_source.py", line 6, in main' in fault.trace
-    assert "json/decoder.py" not in fault.trace
-    assert "calling.py" not in fault.trace
+    failure = await bench.failure(source + "        raise RuntimeError('no data') from e\n")
+    assert (failure.type, failure.message) == ("RuntimeError", "no data")
+    assert 'File "script_source.py", line 6, in main' in failure.trace
+    assert "json/decoder.py" not in failure.trace
+    assert "calling.py" not in failure.trace
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ async def test_an_exception_shows_only_the_users_own_lines(bench: Bench) -> None
         ("ctx.log('x', 'loud')", "ValueError", mentions("info, warning, error", "'loud'")),
     ],
 )
-async def test_other_ends_are_told_in_words(bench: Bench, ends: str, type: str, message: str) -> None:
-    fault = await bench.fault(function(ends))
-    assert (fault.type, fault.message) == (type, message)
+async def test_other_exits_are_explained(bench: Bench, ends: str, type: str, message: str) -> None:
+    failure = await bench.failure(function(ends))
+    assert (failure.type, failure.message) == (type, message)
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,7 @@ async def test_other_ends_are_told_in_words(bench: Bench, ends: str, type: str, 
         ("'text'", mentions("- out.json: ", '"text"')),
     ],
 )
-async def test_what_is_not_json_or_not_what_the_schema_says_is_told_with_its_place(
-    bench: Bench, value: str, message: str
-) -> None:
+async def test_invalid_values_are_reported_with_their_path(bench: Bench, value: str, message: str) -> None:
     declared = [{"name": "out", "format": "json", "schema": {"type": "object"}}]
     outcome = await bench.run(function(f"return {value}"), outputs=declared)
     assert isinstance(outcome, InvalidResult)
@@ -192,7 +190,7 @@ async def test_what_is_not_json_or_not_what_the_schema_says_is_told_with_its_pla
     assert outcome.error.message == listing(message)
 
 
-async def test_artifacts_that_are_undeclared_or_too_large_are_refused(bench: Bench) -> None:
+async def test_undeclared_or_oversized_artifacts_are_rejected(bench: Bench) -> None:
     bench.limits = replace(bench.limits, max_file_bytes=1000)
     body = """
 ctx.stage("other", "x")
@@ -212,8 +210,8 @@ ctx.stage("text.md", {"no": "text"})
 
 
 # ---- what is not allowed -------------------------------------------------------------------------------
-async def test_a_weaker_sandbox_than_asked_for_is_refused(bench: Bench) -> None:
-    bench.rules = ScriptPolicy(level=SandboxLevel.BUBBLEWRAP, limits=LIMITS)
+async def test_a_sandbox_that_is_too_weak_is_rejected(bench: Bench) -> None:
+    bench.policy = ScriptPolicy(level=SandboxLevel.BUBBLEWRAP, limits=LIMITS)
     outcome = await bench.run(function("return 1"))
     if bench.sandbox.probe().level is SandboxLevel.BUBBLEWRAP:
         assert isinstance(outcome, Produced)
@@ -223,21 +221,21 @@ async def test_a_weaker_sandbox_than_asked_for_is_refused(bench: Bench) -> None:
         assert outcome.error.message == mentions("script_sandbox")
 
 
-async def test_what_the_settings_do_not_allow_is_told(bench: Bench) -> None:
+async def test_scripts_that_the_settings_do_not_allow_are_rejected(bench: Bench) -> None:
     config = {"network": True, "python": "/usr/bin/other", "limits": {"memory_mb": 4096}}
-    assert await bench.fault(function("return 1"), config=config) == Failure(
+    assert await bench.failure(function("return 1"), config=config) == Failure(
         "not_allowed",
         mentions("script_network", "/usr/bin/other", "script_interpreters", "memory_mb", "4096", "512"),
     )
 
 
-async def test_an_interpreter_that_is_allowed_runs_it(bench: Bench) -> None:
+async def test_an_allowed_interpreter_runs_the_script(bench: Bench) -> None:
     other = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
-    bench.rules = replace(bench.rules, interpreters=(other,))
+    bench.policy = replace(bench.policy, interpreters=(other,))
     assert await bench.value("return sys.prefix", config={"python": other}) == sys.base_prefix
 
 
-async def test_people_are_asked_before_a_process_is_started(bench: Bench) -> None:
+async def test_people_are_asked_for_parameters_before_a_process_starts(bench: Bench) -> None:
     config = {"requires_user_input": True, "user_input_prompt": "How many?", "parameters": {"n": 1}}
     asked = await bench.run(function("return parameters"), config=config)
     assert isinstance(asked, NeedsInput)

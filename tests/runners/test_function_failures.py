@@ -29,7 +29,7 @@ def parse(text: str) -> Any:
 # ---- when it fails ----------------------------------------------------------------------------------
 
 
-async def test_an_exception_is_a_fault_with_the_lines_of_the_users_own_code() -> None:
+async def test_an_exception_is_reported_with_a_traceback_of_the_users_own_code() -> None:
     async def f(ctx: Ctx) -> Any:
         return parse("{")
 
@@ -49,7 +49,7 @@ async def test_an_exception_is_a_fault_with_the_lines_of_the_users_own_code() ->
     assert [line.rpartition(", in ")[2] for line in lines if line.startswith("File")] == ["f", "parse"]
 
 
-async def test_the_same_holds_in_a_thread_and_for_causes() -> None:
+async def test_tracebacks_include_threads_and_causes() -> None:
     def f(ctx: Ctx) -> Any:
         try:
             parse("{")
@@ -61,7 +61,7 @@ async def test_the_same_holds_in_a_thread_and_for_causes() -> None:
     assert (outcome.error.type, outcome.error.message) == ("RuntimeError", "cannot go on")
     files = [line for line in outcome.error.trace.splitlines() if line.startswith("  File")]
     assert [line.rpartition(", in ")[2] for line in files] == ["f", "parse", "f"]
-    assert all("test_function_faults.py" in line for line in files)
+    assert all("test_function_failures.py" in line for line in files)
 
 
 async def leave(ctx: Ctx) -> Any:
@@ -98,13 +98,13 @@ async def several(ctx: Ctx) -> Any:
         (several, "ExceptionGroup", "two (2 sub-exceptions)"),
     ],
 )
-async def test_whatever_is_raised_only_the_execution_fails(function: Any, type: str, message: str) -> None:
+async def test_any_exception_fails_only_its_execution(function: Any, type: str, message: str) -> None:
     outcome = await runner_of(function).run(work(function_checkpoint()))
     assert isinstance(outcome, Errored)
     assert (outcome.error.type, outcome.error.message) == (type, message)
 
 
-async def test_wrong_parameters_are_a_fault_that_names_them() -> None:
+async def test_wrong_parameters_fail_the_execution_and_are_named() -> None:
     async def f(ctx: Ctx) -> Any: ...
 
     outcome = await runner_of(f).run(work(function_checkpoint(parameters={"limit": 1})))
@@ -113,7 +113,7 @@ async def test_wrong_parameters_are_a_fault_that_names_them() -> None:
     assert outcome.error.message.endswith("f() got an unexpected keyword argument 'limit'")
 
 
-async def test_an_unknown_function_is_named_with_those_that_are_near() -> None:
+async def test_an_unknown_function_is_reported_with_similar_names() -> None:
     registry = FunctionRegistry()
     definition = function_checkpoint()
     outcome = await FunctionRunner(registry).run(work(definition))
@@ -145,7 +145,7 @@ async def test_a_cancelled_coroutine_ends_at_once() -> None:
     assert ended == ["cleaned up"]
 
 
-async def test_a_cancelled_thread_is_dropped_and_its_next_ctx_call_raises() -> None:
+async def test_a_cancelled_thread_is_abandoned_and_its_next_ctx_call_raises() -> None:
     started, go_on, ended, raised = threading.Event(), threading.Event(), threading.Event(), list[str]()
 
     def f(ctx: Ctx) -> Any:
@@ -173,7 +173,7 @@ async def test_a_cancelled_thread_is_dropped_and_its_next_ctx_call_raises() -> N
     assert (told.lines, told.progress) == ([], [])
 
 
-def test_an_interrupt_of_the_whole_process_goes_through() -> None:
+def test_a_keyboard_interrupt_is_not_caught() -> None:
     async def f(ctx: Ctx) -> None:
         raise KeyboardInterrupt
 
