@@ -117,8 +117,8 @@ def test_a_built_in_agent_is_replaced_and_restored(signed_in: Page, server: Serv
     expect(signed_in.get_by_role("main")).to_contain_text("critic, built in")
 
 
-def test_pipelines_that_a_change_breaks_are_listed(signed_in: Page, server: Server) -> None:
-    """Saving an agent with another output lists the pipelines that no longer fit."""
+def test_saving_an_agent_lists_the_pipelines_it_breaks(signed_in: Page, server: Server) -> None:
+    """Saving an agent with another output lists the pipelines that it breaks."""
     counter = "task_prompt: Count.\noutput_schema: {type: object, required: [n], properties: {n: {type: integer}}}\n"
     server.call("PUT", "/api/agents/counter", counter)
     server.define(COUNTED)
@@ -126,8 +126,8 @@ def test_pipelines_that_a_change_breaks_are_listed(signed_in: Page, server: Serv
     field = signed_in.get_by_label("Agent (YAML)")
     field.fill(re.sub(r"\bn\b", "m", field.input_value()))
     signed_in.get_by_role("button", name="Save agent").click()
-    told = signed_in.get_by_text("Counted things does not fit it any more")
-    expect(told).to_be_visible()
-    look(signed_in, told)
+    warning = signed_in.get_by_text("Counted things has an error with this agent")
+    expect(warning).to_be_visible()
+    look(signed_in, warning)
     signed_in.get_by_role("main").get_by_role("button", name="Dismiss").click()
-    expect(told).to_have_count(0)
+    expect(warning).to_have_count(0)
