@@ -105,7 +105,7 @@ def test_a_second_decision_shows_who_decided_first(signed_in: Page, server: Serv
 
     signed_in.route(re.compile(r"/api/approvals/.*/revise$"), decide_first)
     dialog.get_by_role("button", name="Request revision").click()
-    expect(signed_in.get_by_text("Your decision came too late and was not recorded.")).to_be_visible()
+    expect(signed_in.get_by_text("Your decision was too late and was not recorded.")).to_be_visible()
     expect(signed_in.get_by_text("Run completed")).to_be_visible()
     assert server.run(run_id)["status"] == "completed"
 
