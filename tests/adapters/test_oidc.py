@@ -101,7 +101,7 @@ async def test_a_token_without_the_providers_signature_is_rejected(liar: Liar) -
     liar.is_signed_by_another = True
     reasons.append(await reason(liar))
     liar.forget()
-    liar.told = {"sub": "s-2"}
+    liar.user_info = {"sub": "s-2"}
     unsupported, unsigned = mentions("UnsupportedAlgorithmError"), mentions("BadSignatureError")
     assert reasons == [unsupported, unsupported, unsigned]
     assert await reason(liar) not in reasons
@@ -117,10 +117,10 @@ async def test_a_code_of_another_sign_in_is_rejected(liar: Liar) -> None:
 
 
 async def test_userinfo_of_another_user_is_rejected(liar: Liar) -> None:
-    liar.told = {"sub": "s-2"}
+    liar.user_info = {"sub": "s-2"}
     with pytest.raises(NotIdentified):
         await sign_in(liar)
-    liar.told = {"sub": "s-1"}
+    liar.user_info = {"sub": "s-1"}
     await sign_in(liar)
 
 
