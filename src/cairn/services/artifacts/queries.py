@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.paging import Query, Row, SortOrder, page
-from cairn.services.rework import staleness
+from cairn.services.rework.staleness import queries as staleness
 from cairn.store import Connection, Database, blobs
 from cairn.store import tables as t
 from cairn.store.errors import NotFound

@@ -1,4 +1,4 @@
-"""Lineage: what a dispatch read and depended on, saved with the report that ends it."""
+"""Save the lineage of a dispatch with the report that ends it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cairn.store import Connection, save_lineage
 
 @dataclass(frozen=True, slots=True)
 class LineageWrite:
-    """Save what a dispatch was given to read, and what had to be complete for it.
+    """Save which artifacts a dispatch could read, and which executions it depended on.
 
-    What an interrupted dispatch read is unknown: its report comes without lineage.
+    An interrupted dispatch has no lineage, because nothing is known about it.
     """
 
     execution: str
@@ -24,14 +24,14 @@ class LineageWrite:
 
     def __call__(self, connection: Connection, commit: Commit, /) -> None:
         run = commit.before.run
-        follows = depends_on(run, run.executions[self.execution])
-        save_lineage(connection, self.execution, self.dispatch, self.consumed, follows, commit.context.at)
+        dependencies = depends_on(run, run.executions[self.execution])
+        save_lineage(connection, self.execution, self.dispatch, self.consumed, dependencies, commit.context.at)
 
 
 def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
-    """What it directly follows, and the reworks that it waited for."""
-    before = (run.latest(key) for key in run.plan.predecessors[e.key])
-    found = tuple(other.id for other in before if other is not None)
+    """Its direct predecessors, and the completed reworks that it requested."""
+    predecessors = (run.latest(key) for key in run.plan.predecessors[e.key])
+    found = tuple(other.id for other in predecessors if other is not None)
     if not run.reworks:
         return found
     reworked = (o.id for o in run.current if o.parent_execution == e.id and o.state is ExecutionState.COMPLETED)

@@ -1,4 +1,4 @@
-"""Rollbacks: on record, and foreseen."""
+"""Rollbacks and their previews."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def list_rollbacks(
     if pipeline_id is not None:
         query = query.where(B.pipeline_id == pipeline_id)
     if run_id is not None:
-        taken = sa.select(G.rollback_id).where(G.item_type == "run", G.item_id == run_id)
-        query = query.where(sa.or_(B.source_run_id == run_id, B.target_run_id == run_id, B.rollback_id.in_(taken)))
+        archived = sa.select(G.rollback_id).where(G.item_type == "run", G.item_id == run_id)
+        query = query.where(sa.or_(B.source_run_id == run_id, B.target_run_id == run_id, B.rollback_id.in_(archived)))
     found = page(connection, query, _NEWEST, limit, cursor)
     return RollbackPage(items=[_view(connection, load, row) for row in found.rows], next_cursor=found.next_cursor)
 
@@ -75,35 +75,35 @@ def _view(connection: Connection, load: Load, row: Row) -> RollbackView:
     )
 
 
-# ---- undo --------------------------------------------------------------------------------------------
+# Undo
 def _can_undo(connection: Connection, load: Load, row: Row) -> bool:
-    """One that a later one stands before cannot be undone, so that most are told without loading the run."""
+    """Whether it can be undone. Check the cheap conditions first: for most rollbacks the run is not loaded."""
     if row.undone_at is not None or not row.archive_location:
         return False
     target = row.target_run_id or row.source_run_id
-    if not _is_last_by_hand(connection, target, row.rollback_id):
+    if not _is_last_user_rollback(connection, target, row.rollback_id):
         return False
-    taken = [run["run_id"] for run in row.rolled_back_items["deleted_runs"]]
+    archived_runs = [run["run_id"] for run in row.rolled_back_items["deleted_runs"]]
     try:
-        for run_id in (target, *taken):
+        for run_id in (target, *archived_runs):
             check_undo(load(run_id).run, row.rollback_id)
     except CommandRefused:
         return False
-    return row.rollback_type != "run_level" or not _has_newer_work(connection, row, [target, *taken])
+    return row.rollback_type != "run_level" or not _has_newer_work(connection, row, [target, *archived_runs])
 
 
-def _is_last_by_hand(connection: Connection, run_id: str, rollback_id: str) -> bool:
-    """Those that failures have made since are undone with it."""
-    made = connection.execute(sa.select(R.rollbacks).where(R.run_id == run_id)).scalar_one()
-    standing = [rollback for rollback in made if not rollback["undone"]]
-    places = [place for place, rollback in enumerate(standing) if rollback["id"] == rollback_id]
-    later = standing[places[0] + 1 :] if places else []
-    by_hand = RollbackTrigger.USER_REQUEST.value
-    return bool(places) and all(rollback["triggered_by"] != by_hand for rollback in later)
+def _is_last_user_rollback(connection: Connection, run_id: str, rollback_id: str) -> bool:
+    """Whether no later rollback of the run was requested by a user. Those made by failures are undone with it."""
+    rollbacks = connection.execute(sa.select(R.rollbacks).where(R.run_id == run_id)).scalar_one()
+    active = [rollback for rollback in rollbacks if not rollback["undone"]]
+    positions = [position for position, rollback in enumerate(active) if rollback["id"] == rollback_id]
+    later = active[positions[0] + 1 :] if positions else []
+    user_request = RollbackTrigger.USER_REQUEST.value
+    return bool(positions) and all(rollback["triggered_by"] != user_request for rollback in later)
 
 
 def _has_newer_work(connection: Connection, row: Row, own: Sequence[str]) -> bool:
-    """A run that was begun since and has completed anything stands in the way."""
+    """Whether a run created after the rollback has completed an execution."""
     query = (
         sa.select(E.execution_id)
         .join_from(t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id)
@@ -121,33 +121,33 @@ def _has_newer_work(connection: Connection, row: Row, own: Sequence[str]) -> boo
     return connection.execute(query).first() is not None
 
 
-# ---- preview -----------------------------------------------------------------------------------------
-def preview(connection: Connection, request: RollbackSpec, foreseen: RollbackImpact) -> RollbackPreview:
+# Preview
+def preview(connection: Connection, spec: RollbackSpec, impact: RollbackImpact) -> RollbackPreview:
     """The impact of a rollback, in the shape of a finished one."""
-    source, target = foreseen.source.facts, foreseen.target.facts
-    before, plan = foreseen.target.before, foreseen.target.before.plan
-    at_target = [c for c in plan.checkpoints if c.position == foreseen.target_position]
-    kept = [before.executions[name] for name in foreseen.kept]
-    items = RolledBackItems.model_validate(foreseen.items)
+    source, target = impact.source.facts, impact.target.facts
+    before, plan = impact.target.before, impact.target.before.plan
+    at_target = [c for c in plan.checkpoints if c.position == impact.target_position]
+    unaffected = [before.executions[id] for id in impact.unaffected]
+    items = RolledBackItems.model_validate(impact.items)
     return RollbackPreview(
-        rollback_type="run_level" if request.rollback_type == "run_level" else "checkpoint_level",
+        rollback_type="run_level" if spec.rollback_type == "run_level" else "checkpoint_level",
         source_run_id=source.run_id,
         source_run_version=source.run_version,
         target_run_id=target.run_id,
         target_run_version=target.run_version,
         target_checkpoint_id=at_target[0].id if at_target else None,
-        target_checkpoint_position=foreseen.target_position,
+        target_checkpoint_position=impact.target_position,
         rolled_back_items=items,
-        user_reason=request.user_reason or None,
+        user_reason=spec.user_reason or None,
         warnings=[],
         unaffected=UnaffectedItems(
-            checkpoints=len({e.key for e in kept}),
-            artifacts=sum(len(e.outputs) for e in kept),
+            checkpoints=len({e.key for e in unaffected}),
+            artifacts=sum(len(e.outputs) for e in unaffected),
         ),
-        stopped_executions=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in foreseen.stopped],
-        withdrawn_approvals=withdrawn(connection, foreseen.withdrawn),
+        stopped_executions=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in impact.stopped],
+        withdrawn_approvals=withdrawn(connection, impact.withdrawn),
         size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
-        resumes_with=_resume_point(foreseen),
+        resumes_with=_resume_point(impact),
     )
 
 
@@ -165,9 +165,9 @@ def withdrawn(connection: Connection, ids: Sequence[str]) -> list[WithdrawnAppro
     ]
 
 
-def _resume_point(foreseen: RollbackImpact) -> ResumePoint:
+def _resume_point(impact: RollbackImpact) -> ResumePoint:
     """The checkpoint that comes next once the run has settled, and how it starts."""
-    run = foreseen.after.run
+    run = impact.after.run
     if run.status is RunStatus.COMPLETED:
         return ResumePoint(checkpoint_name=None, start_mode="run_completes")
     made = sorted(run.open, key=lambda e: e.position)

@@ -1,4 +1,4 @@
-"""The rows of a rollback: its record, the items that it archived, and the runs around it."""
+"""Rows of rollbacks and their archived items."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _B, _R = t.rollback_events.c, t.pipeline_runs.c
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRun:
-    """What one run lost."""
+    """A run before and after a rollback."""
 
     facts: RunFacts
     before: Run
@@ -48,7 +48,7 @@ def archived_run(commit: Commit) -> ArchivedRun:
 def record(
     connection: Connection,
     rollback_id: str,
-    given: CommandContext,
+    context: CommandContext,
     source: RunFacts,
     target: ArchivedRun,
     others: Sequence[ArchivedRun] = (),
@@ -56,9 +56,9 @@ def record(
     kind: str = "checkpoint_level",
     reason: str = "",
 ) -> None:
-    made = target.rollback(rollback_id)
+    rollback = target.rollback(rollback_id)
     location = target.rollbacks[rollback_id].archive
-    position = made.target if made.target is not None else -1
+    position = rollback.target if rollback.target is not None else -1
     at_target = [target.places[c.key].checkpoint_id for c in target.after.plan.checkpoints if c.position == position]
     connection.execute(
         sa.insert(t.rollback_events),
@@ -73,10 +73,10 @@ def record(
             "target_checkpoint_id": at_target[0] if at_target else None,
             "target_checkpoint_position": position,
             "archive_location": f"{location}/",
-            "triggered_by": made.triggered_by.value,
+            "triggered_by": rollback.triggered_by.value,
             "user_reason": reason,
-            "created_at": given.at,
-            "created_by": given.by,
+            "created_at": context.at,
+            "created_by": context.by,
             "rolled_back_items": items(rollback_id, target, others),
             "undone_at": None,
             "files_synced": False,
@@ -89,11 +89,11 @@ def record(
 
 def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) -> dict[str, Any]:
     """The value of `rolled_back_items`."""
-    gone = target.rollback(rollback_id).archived
+    archived = target.rollback(rollback_id).archived
     return {
         "deleted_runs": [{"run_id": o.facts.run_id, "run_version": o.facts.run_version} for o in others],
         "deleted_checkpoint_executions": [
-            execution_item(target, one) for one in gone if one in target.before.executions
+            execution_item(target, one) for one in archived if one in target.before.executions
         ],
         "archived_artifacts": [
             {
@@ -110,9 +110,9 @@ def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) 
     }
 
 
-def execution_item(of: ArchivedRun, execution: str) -> dict[str, Any]:
-    e = of.before.executions[execution]
-    place = of.places[e.key]
+def execution_item(run: ArchivedRun, execution: str) -> dict[str, Any]:
+    e = run.before.executions[execution]
+    place = run.places[e.key]
     return {
         "execution_id": e.id,
         "checkpoint_id": place.checkpoint_id,
@@ -147,7 +147,7 @@ def _rows(rollback_id: str, moves: Sequence[RollbackMoves]) -> list[dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class FailureRollbackWrite:
-    """Save the rollback that a failed checkpoint has started, if any. It looks at every commit."""
+    """Save the rollback that a failed checkpoint started, if any. Called for every commit."""
 
     def __call__(self, connection: Connection, commit: Commit, /) -> None:
         before, after = commit.before.run, commit.after.run
@@ -160,15 +160,15 @@ class FailureRollbackWrite:
 
 
 def mark_synced(connection: Connection, rollbacks: Collection[str]) -> None:
-    """Their folders have moved."""
+    """The folders of these rollbacks have moved."""
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_synced=True))
 
 
-# Reads that a rollback or an undo needs before it is sent, and again in its transaction.
+# Reads for planning a rollback or an undo, repeated in its transaction.
 def check_is_new(connection: Connection, rollback_id: str) -> None:
     if connection.execute(sa.select(_B.rollback_id).where(_B.rollback_id == rollback_id)).first() is not None:
-        raise AlreadyApplied("This rollback has already been carried out.")
+        raise AlreadyApplied("This rollback has already been done.")
 
 
 def later_runs(connection: Connection, target: RunFacts) -> list[str]:
@@ -202,14 +202,14 @@ def find_undoable(connection: Connection, rollback_id: str) -> Row:
 
 
 def archived_runs(connection: Connection, rollback_id: str) -> list[str]:
-    """The runs that were archived as a whole."""
+    """Runs that the rollback archived."""
     i = t.archived_items.c
     query = sa.select(i.item_id).where(i.rollback_id == rollback_id, i.item_type == "run")
     return list(connection.execute(query).scalars())
 
 
 def newer_open_runs(connection: Connection, rollback: Row, own: Sequence[str]) -> list[str]:
-    """Open runs created since a run-level rollback. Refused if one of the newer runs has completed work."""
+    """Open runs created after a run-level rollback. Raises CommandRefused if a newer run has completed work."""
     if rollback.rollback_type != "run_level":
         return []
     query = sa.select(_R.run_id, _R.run_version, _R.status).where(
@@ -235,7 +235,7 @@ def _has_completed_work(connection: Connection, run_id: str) -> bool:
 
 
 def mark_undone(connection: Connection, rollbacks: Collection[str], at: datetime) -> None:
-    """Their folders have yet to move back."""
+    """Mark rollbacks as undone. Their folders have not moved back yet."""
     connection.execute(
         sa.update(t.rollback_events).where(_B.rollback_id.in_(rollbacks)).values(undone_at=at, files_synced=False)
     )

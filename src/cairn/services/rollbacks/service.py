@@ -26,7 +26,7 @@ from cairn.store.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class RollbackSpec:
-    """What somebody wants to go back to."""
+    """The target of a rollback."""
 
     rollback_type: str  # checkpoint_level or run_level
     source_run_id: str
@@ -39,16 +39,16 @@ class RollbackSpec:
 
 @dataclass(frozen=True, slots=True)
 class RollbackImpact:
-    """What a rollback would do, worked out by doing it on paper."""
+    """The simulated result of a rollback."""
 
     source: LoadedRun
     target: ArchivedRun
     target_position: int
     others: tuple[ArchivedRun, ...]
     items: dict[str, Any]
-    stopped: tuple[tuple[str, str], ...]  # open executions of all runs, with their checkpoints' names
-    withdrawn: tuple[str, ...]  # approvals, of all runs
-    kept: tuple[str, ...]  # executions of the target run that stay completed
+    stopped: tuple[tuple[str, str], ...]  # open executions of all runs, with the names of their checkpoints
+    withdrawn: tuple[str, ...]  # approvals of all runs
+    unaffected: tuple[str, ...]  # executions of the target run that stay completed
     after: Decision
 
 
@@ -56,14 +56,14 @@ class RollbackService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    # ---- before --------------------------------------------------------------------------------------
-    def preview(self, connection: Connection, request: RollbackSpec, actor: Actor) -> RollbackImpact:
-        """The impact, without touching anything."""
-        plan = self._plan(connection, request)
-        given = self._engine.context(actor.name)
-        commits = [self._engine.simulate(connection, run_id, command, given) for run_id, command in plan.commands]
+    # Preview
+    def preview(self, connection: Connection, spec: RollbackSpec, actor: Actor) -> RollbackImpact:
+        """Simulate the rollback."""
+        plan = self._plan(connection, spec)
+        context = self._engine.context(actor.name)
+        commits = [self._engine.simulate(connection, run_id, command, context) for run_id, command in plan.commands]
         target, *others = [archived_run(commit) for commit in commits]
-        gone = set(target.rollback(request.rollback_id).archived)
+        archived = set(target.rollback(spec.rollback_id).archived)
         withdrawn = [
             approval.id
             for commit in commits
@@ -76,20 +76,22 @@ class RollbackService:
             target=target,
             target_position=plan.position,
             others=tuple(others),
-            items=items(request.rollback_id, target, others),
+            items=items(spec.rollback_id, target, others),
             stopped=tuple(
                 (one, each.places[each.before.executions[one].key].name)
                 for each in (target, *others)
-                for one in each.rollback(request.rollback_id).stopped
+                for one in each.rollback(spec.rollback_id).stopped
             ),
             withdrawn=tuple(withdrawn),
-            kept=tuple(e.id for e in target.before.current if e.state is ExecutionState.COMPLETED and e.id not in gone),
+            unaffected=tuple(
+                e.id for e in target.before.current if e.state is ExecutionState.COMPLETED and e.id not in archived
+            ),
             after=commits[0].decision,
         )
 
-    # ---- doing it ------------------------------------------------------------------------------------
+    # Rollback and undo
     async def roll_back(
-        self, request: RollbackSpec, *, actor: Actor, command_id: UUID | None = None
+        self, spec: RollbackSpec, *, actor: Actor, command_id: UUID | None = None
     ) -> tuple[str, list[str]]:
         context = self._engine.context(actor.name, command_id)
 
@@ -99,28 +101,28 @@ class RollbackService:
             target, *others = map(archived_run, commits)
             record(
                 connection,
-                request.rollback_id,
+                spec.rollback_id,
                 context,
                 plan.source.facts,
                 target,
                 others,
-                kind=request.rollback_type,
-                reason=request.user_reason,
+                kind=spec.rollback_type,
+                reason=spec.user_reason,
             )
             return commits
 
-        pipeline_id = (await self._engine.read_run(request.source_run_id)).facts.pipeline_id
-        commits = await self._engine.shielded(self._send(pipeline_id, partial(self._plan, request=request), body))
-        return request.rollback_id, [warning for commit in commits for warning in commit.warnings]
+        pipeline_id = (await self._engine.read_run(spec.source_run_id)).facts.pipeline_id
+        commits = await self._engine.shielded(self._send(pipeline_id, partial(self._plan, spec=spec), body))
+        return spec.rollback_id, [warning for commit in commits for warning in commit.warnings]
 
     async def undo(self, rollback_id: str, *, actor: Actor, command_id: UUID | None = None) -> list[str]:
-        """Put everything back while nothing newer stands in its place."""
+        """Restore everything, unless newer work has been completed."""
         context = self._engine.context(actor.name, command_id)
 
         def body(connection: Connection, plan: _UndoPlan) -> list[Commit]:
             self._verify_undo(connection, plan)
             commits = self._apply(connection, plan, context)
-            records.mark_undone(connection, _put_back(commits), context.at)
+            records.mark_undone(connection, _undone_rollbacks(commits), context.at)
             return commits
 
         pipeline_id = await self._engine.database.aread(lambda c: records.pipeline_of(c, rollback_id))
@@ -135,7 +137,7 @@ class RollbackService:
         make_plan: Callable[[Connection], P],
         body: Callable[[Connection, P], list[Commit]],
     ) -> list[Commit]:
-        """While no run of the pipeline begins. It is planned once, unless the runs of the plan have changed since."""
+        """Plan and send the commands while the pipeline is locked. Plan again if the runs have changed."""
         async with self._engine.lock(pipeline_id):
             while True:
                 plan = await self._engine.database.aread(make_plan)
@@ -160,28 +162,30 @@ class RollbackService:
     def _apply(self, connection: Connection, plan: _RollbackPlan | _UndoPlan, context: CommandContext) -> list[Commit]:
         return [self._engine.apply(connection, run_id, command, context) for run_id, command in plan.commands]
 
-    # ---- what has to be sent to which run -----------------------------------------------------------------
-    def _plan(self, connection: Connection, request: RollbackSpec) -> _RollbackPlan:
-        records.check_is_new(connection, request.rollback_id)
-        source = self._engine.load(connection, request.source_run_id, lock=False)
-        if request.rollback_type == "run_level":
-            return self._run_level(connection, request, source)
-        if request.target_run_id not in (None, request.source_run_id):
-            raise InvalidInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
-        position = _position(source, request)
-        command = RollBack(request.rollback_id, position)
-        return _RollbackPlan(request.rollback_id, source, None, position, [(request.source_run_id, command)])
+    # Plans: which command to send to which run
+    def _plan(self, connection: Connection, spec: RollbackSpec) -> _RollbackPlan:
+        records.check_is_new(connection, spec.rollback_id)
+        source = self._engine.load(connection, spec.source_run_id, lock=False)
+        if spec.rollback_type == "run_level":
+            return self._run_level(connection, spec, source)
+        if spec.target_run_id not in (None, spec.source_run_id):
+            raise InvalidInput(
+                [("/target_run_id", "A checkpoint-level rollback stays within its run. Leave this out.")]
+            )
+        position = _position(source, spec)
+        command = RollBack(spec.rollback_id, position)
+        return _RollbackPlan(spec.rollback_id, source, None, position, [(spec.source_run_id, command)])
 
-    def _run_level(self, connection: Connection, request: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
-        if request.target_run_id is None:
-            raise InvalidInput([("/target_run_id", "Name the run to go back to.")])
-        target = self._engine.load(connection, request.target_run_id, lock=False)
-        _check_same_line(source, target)
-        position = _position(target, request)
-        commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(request.rollback_id, position, True))]
+    def _run_level(self, connection: Connection, spec: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
+        if spec.target_run_id is None:
+            raise InvalidInput([("/target_run_id", "Enter the run to roll back to.")])
+        target = self._engine.load(connection, spec.target_run_id, lock=False)
+        _check_same_definition(source, target)
+        position = _position(target, spec)
+        commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(spec.rollback_id, position, True))]
         later = records.later_runs(connection, target.facts)
-        commands += [(run_id, ArchiveRun(request.rollback_id)) for run_id in later]
-        return _RollbackPlan(request.rollback_id, source, target, position, commands)
+        commands += [(run_id, ArchiveRun(spec.rollback_id)) for run_id in later]
+        return _RollbackPlan(spec.rollback_id, source, target, position, commands)
 
     def _verify(self, connection: Connection, plan: _RollbackPlan) -> None:
         """In the transaction: the later runs are still those of the plan."""
@@ -207,7 +211,7 @@ class RollbackService:
 
 
 class _PlanOutdated(Exception):
-    """The runs that a rollback is about have changed before they were locked."""
+    """The runs of the plan changed before they were locked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,47 +220,49 @@ class _RollbackPlan:
     source: LoadedRun
     target: LoadedRun | None  # of a run-level rollback
     position: int
-    commands: Sequence[tuple[str, Command]]  # the target run's comes first, then those of later runs
+    commands: Sequence[tuple[str, Command]]  # first for the target run, then for later runs
 
 
 @dataclass(frozen=True, slots=True)
 class _UndoPlan:
     rollback_id: str
-    own: tuple[str, ...]  # the runs that it has changed
-    newer: list[str]  # open runs that began since
+    own: tuple[str, ...]  # runs that the rollback changed
+    newer: list[str]  # open runs created after it
     commands: Sequence[tuple[str, Command]]
 
 
 P = TypeVar("P", _RollbackPlan, _UndoPlan)
 
 
-def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
-    if request.target_checkpoint_position is not None:
-        return request.target_checkpoint_position
-    if request.target_checkpoint_id is None:
+def _position(loaded: LoadedRun, spec: RollbackSpec) -> int:
+    if spec.target_checkpoint_position is not None:
+        return spec.target_checkpoint_position
+    if spec.target_checkpoint_id is None:
         raise InvalidInput(
-            [("/target_checkpoint_position", "Name the checkpoint to go back to, or -1 for the beginning.")]
+            [("/target_checkpoint_position", "Enter the checkpoint to roll back to, or -1 for the beginning.")]
         )
     for key, place in loaded.places.items():
-        if request.target_checkpoint_id in (place.checkpoint_id, key):
+        if spec.target_checkpoint_id in (place.checkpoint_id, key):
             return loaded.run.plan[key].position
-    raise NotFound("checkpoint in this run", request.target_checkpoint_id)
+    raise NotFound("checkpoint in this run", spec.target_checkpoint_id)
 
 
-def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
+def _check_same_definition(source: LoadedRun, target: LoadedRun) -> None:
     a, b = source.facts, target.facts
     if a.pipeline_id != b.pipeline_id:
-        raise InvalidInput([("/target_run_id", "The run to go back to is of another pipeline.")])
+        raise InvalidInput([("/target_run_id", "This run belongs to another pipeline.")])
     if a.definition_version != b.definition_version:
-        raise CommandRefused("The run to go back to is of an earlier definition of the pipeline.")
+        raise CommandRefused("You can't roll back to a run of an earlier definition version.")
     if a.run_version is None or b.run_version is None:
-        raise CommandRefused("A test run has no version: it can only be rolled back within itself.")
+        raise CommandRefused("You can only roll back a test run to one of its own checkpoints.")
     if b.run_version > a.run_version:
-        raise InvalidInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
+        raise InvalidInput(
+            [("/target_run_id", f"v{b.run_version} is newer than v{a.run_version}. Enter an older one.")]
+        )
 
 
-def _put_back(commits: Sequence[Commit]) -> set[str]:
-    """The rollbacks that are undone: the one that was named, and those that failures have made since."""
+def _undone_rollbacks(commits: Sequence[Commit]) -> set[str]:
+    """The requested rollback, and later ones made by failures, which are undone with it."""
     return {
         effect.rollback for commit in commits for effect in commit.decision.effects if isinstance(effect, RestoreFiles)
     }

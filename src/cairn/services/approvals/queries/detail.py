@@ -19,7 +19,7 @@ from cairn.services.approvals.queries.forms import form_of
 from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Comment, PriorExecution
 from cairn.services.artifacts import queries as artifacts
 from cairn.services.engine.plans import DefinitionCache, definition_of
-from cairn.services.rework import staleness
+from cairn.services.rework.staleness import queries as staleness
 from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import execution_row

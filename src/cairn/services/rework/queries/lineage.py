@@ -1,11 +1,11 @@
-"""The lineage of a run: who read what, who waited for whom, what was sent back."""
+"""The lineage of a run: artifact flow, dependencies and reworks."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import reworks_of
+from cairn.services.rework.staleness import queries as staleness
 from cairn.services.rework.views import ArtifactFlow, Dependency, Lineage
 from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
@@ -57,7 +57,7 @@ def _flow(connection: Connection, run_id: str) -> list[ArtifactFlow]:
         .order_by("consumed_at", _P.c.ordinal, _A.artifact_name)
     )
     stale = staleness.of_run(connection, run_id)
-    old = {(consumer, one.artifact_record_id) for consumer, inputs in stale.items() for one in inputs}
+    stale_inputs = {(consumer, item.artifact_record_id) for consumer, inputs in stale.items() for item in inputs}
     return [
         ArtifactFlow(
             artifact_record_id=row.artifact_record_id,
@@ -69,7 +69,7 @@ def _flow(connection: Connection, run_id: str) -> list[ArtifactFlow]:
             consumer_execution_id=row.consumer,
             consumer_checkpoint=row.consumer_key,
             consumed_at=row.consumed_at,
-            is_stale=(row.consumer, row.artifact_record_id) in old,
+            is_stale=(row.consumer, row.artifact_record_id) in stale_inputs,
         )
         for row in connection.execute(query)
     ]

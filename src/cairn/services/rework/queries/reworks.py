@@ -1,4 +1,4 @@
-"""Reworks: the chains of a run, and what one more would do."""
+"""The reworks of a run, and the preview of a rework."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from cairn.core.execution import Execution, Rework
 from cairn.core.run import Run
 from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
-from cairn.services.rework.staleness import RESULTS
+from cairn.services.rework.staleness.queries import RESULTS
 from cairn.services.rework.views import ReplacedArtifact, ReworkItem, ReworkPreview, ReworkStartMode, StaleExecution
 from cairn.services.rollbacks.queries import withdrawn
 from cairn.store import Connection, LoadedRun
@@ -22,11 +22,11 @@ _C, _A, _E, _R = t.artifact_consumption.c, t.artifacts.c, t.checkpoint_execution
 
 
 def reworks_of(loaded: LoadedRun) -> list[ReworkItem]:
-    """The chains of a run: what was sent back, by whom, why, and how it stands."""
+    """All reworks of a run, in order of creation."""
     return [_item(loaded, e, e.rework) for e in loaded.run.executions.values() if e.rework is not None]
 
 
-def _item(loaded: LoadedRun, e: Execution, why: Rework) -> ReworkItem:
+def _item(loaded: LoadedRun, e: Execution, rework: Rework) -> ReworkItem:
     run, place = loaded.run, loaded.places[e.key]
     parent = run.executions.get(e.parent_execution) if e.parent_execution else None
     return ReworkItem.model_validate(
@@ -40,10 +40,10 @@ def _item(loaded: LoadedRun, e: Execution, why: Rework) -> ReworkItem:
             "depth": run.rework_depth(e),
             "parent_execution_id": e.parent_execution,
             "parent_checkpoint_name": loaded.places[parent.key].name if parent else None,
-            "requested_by": why.requested_by,
-            "prompt": why.prompt,
-            "reason": why.reason,
-            "supersedes": _stood_before(run, e),
+            "requested_by": rework.requested_by,
+            "prompt": rework.prompt,
+            "reason": rework.reason,
+            "supersedes": _replaced_execution(run, e),
             "archived_by": e.archived_by,
             "created_at": e.created_at,
             "completed_at": e.completed_at,
@@ -51,8 +51,8 @@ def _item(loaded: LoadedRun, e: Execution, why: Rework) -> ReworkItem:
     )
 
 
-def _stood_before(run: Run, e: Execution) -> str | None:
-    """The execution whose place a rework takes."""
+def _replaced_execution(run: Run, e: Execution) -> str | None:
+    """The execution that a rework replaces."""
     earlier = [
         o.id
         for o in run.executions.values()
@@ -62,18 +62,18 @@ def _stood_before(run: Run, e: Execution) -> str | None:
 
 
 def superseded_by(run: Run, e: Execution) -> str | None:
-    """The execution that stands in the place of a completed one."""
-    stands = run.index.done.get(e.key) if e.state is ExecutionState.COMPLETED else None
-    is_other = stands is not None and stands.id != e.id and e.id in run.index.current
-    return stands.id if is_other and stands is not None else None
+    """The execution that replaced a completed one."""
+    current = run.index.done.get(e.key) if e.state is ExecutionState.COMPLETED else None
+    is_other = current is not None and current.id != e.id and e.id in run.index.current
+    return current.id if is_other and current is not None else None
 
 
 # ---- preview -----------------------------------------------------------------------------------------
-def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
+def preview(connection: Connection, impact: ReworkImpact) -> ReworkPreview:
     """The impact of a rework, as far as it is known in advance."""
-    before, after, replaced = foreseen.commit.before, foreseen.commit.decision.run, foreseen.replaced
-    place, requester = before.places[replaced.key], foreseen.requester
-    gone = [a.id for a in before.run.pending if after.approvals[a.id].status is ApprovalStatus.WITHDRAWN]
+    before, after, replaced = impact.commit.before, impact.commit.decision.run, impact.replaced
+    place, requester = before.places[replaced.key], impact.requester
+    withdrawn_ids = [a.id for a in before.run.pending if after.approvals[a.id].status is ApprovalStatus.WITHDRAWN]
     return ReworkPreview(
         run_id=before.facts.run_id,
         checkpoint_id=place.checkpoint_id,
@@ -84,19 +84,19 @@ def preview(connection: Connection, foreseen: ReworkImpact) -> ReworkPreview:
         replaced=_replaced(connection, replaced),
         requester_execution_id=requester.id,
         requester_checkpoint_name=before.places[requester.key].name,
-        requester_waits=foreseen.requester_waits,
-        withdrawn_approvals=withdrawn(connection, gone),
+        requester_waits=impact.requester_waits,
+        withdrawn_approvals=withdrawn(connection, withdrawn_ids),
         stale_executions=_stale_executions(
-            connection, before.facts.run_id, replaced, requester.id if foreseen.requester_waits else None
+            connection, before.facts.run_id, replaced, requester.id if impact.requester_waits else None
         ),
         reopens_run=before.run.status is RunStatus.COMPLETED,
         reworks=before.run.reworks,
-        start_mode=_start_mode(foreseen.created),
+        start_mode=_start_mode(impact.created),
     )
 
 
-def _start_mode(made: Execution) -> ReworkStartMode:
-    match made.state:
+def _start_mode(created: Execution) -> ReworkStartMode:
+    match created.state:
         case ExecutionState.AWAITING_START_APPROVAL:
             return "needs_approval"
         case ExecutionState.READY:
@@ -120,9 +120,9 @@ def _replaced(connection: Connection, e: Execution) -> list[ReplacedArtifact]:
 
 
 def _stale_executions(
-    connection: Connection, run_id: str, replaced: Execution, but: str | None
+    connection: Connection, run_id: str, replaced: Execution, requester: str | None
 ) -> list[StaleExecution]:
-    """What has read the artifacts that are to be replaced, and stands; the asker that waits reads the new ones."""
+    """Executions that read the artifacts to be replaced, except a waiting requester, which will read the new ones."""
     query = (
         sa.select(_E.execution_id, _E.run_id, _R.run_version, _E.checkpoint_name, _A.artifact_name)
         .select_from(t.artifact_consumption)
@@ -143,7 +143,7 @@ def _stale_executions(
     )
     found: dict[str, StaleExecution] = {}
     for row in connection.execute(query):
-        if row.execution_id == but:
+        if row.execution_id == requester:
             continue
         known = found.get(row.execution_id)
         found[row.execution_id] = StaleExecution(

@@ -18,7 +18,7 @@ from cairn.services.approvals.queries import lists as approvals
 from cairn.services.costs.budgets import Budgets
 from cairn.services.costs.usage import run_budget_view
 from cairn.services.engine.plans import DefinitionCache
-from cairn.services.rework import staleness
+from cairn.services.rework.staleness import queries as staleness
 from cairn.services.runs.execution_views import Progress
 from cairn.services.runs.queries import estimates, progress
 from cairn.services.runs.queries.executions import active_seconds_until

@@ -22,8 +22,8 @@ from cairn.services.artifacts.views import Artifact
 from cairn.services.costs.usage import usage_view
 from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Row, SortOrder, page
-from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import superseded_by
+from cairn.services.rework.staleness import queries as staleness
 from cairn.services.rework.views import StaleInput
 from cairn.services.runs.execution_views import (
     AttemptError,

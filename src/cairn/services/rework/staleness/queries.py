@@ -1,4 +1,4 @@
-"""What is no longer up to date: executions that read an artifact which has been replaced or taken away."""
+"""Stale executions: they read an artifact that was replaced or removed since."""
 
 from __future__ import annotations
 
@@ -19,13 +19,10 @@ _E = t.checkpoint_executions.alias("consumer").c
 _P = t.checkpoint_executions.alias("producer").c
 _R = t.pipeline_runs.c
 _S = t.checkpoint_executions.c
-RESULTS = (
-    ExecutionState.COMPLETED.value,
-    ExecutionState.AWAITING_COMPLETION_APPROVAL.value,
-)  # what has one that may be out of date
+RESULTS = (ExecutionState.COMPLETED.value, ExecutionState.AWAITING_COMPLETION_APPROVAL.value)  # states with a result
 
-# What counts is what the dispatch read that made the result, and of its own run what comes before it: a rework also
-# sees what it is to replace and what was made from that.
+# Only the dispatch that produced the result counts, and within its own run only earlier checkpoints: a rework also
+# reads the artifacts that it replaces, and those made from them.
 _READ: Query = (
     sa.select(
         _C.execution_id.label("consumer_id"),
@@ -58,7 +55,7 @@ _READ: Query = (
 
 
 def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[str, list[StaleInput]]:
-    """What each of them read that is out of date; those that are up to date are left out."""
+    """Stale inputs by execution. Executions without stale inputs are omitted."""
     if not execution_ids:
         return {}
     return _stale(connection, _READ.where(_C.execution_id.in_(execution_ids)))
@@ -70,12 +67,12 @@ def of_run(connection: Connection, run_id: str) -> dict[str, list[StaleInput]]:
 
 def _stale(connection: Connection, query: Query) -> dict[str, list[StaleInput]]:
     read = connection.execute(query).all()
-    standing = _standing(connection, {row.run_id for row in read})
-    contents = _contents(connection, {now.execution_id for now in standing.values()})
+    current = _current_executions(connection, {row.run_id for row in read})
+    contents = _contents(connection, {row.execution_id for row in current.values()})
     found: defaultdict[str, list[StaleInput]] = defaultdict(list)
     for row in read:
-        now = standing.get((row.run_id, row.pass_number, row.key))
-        if _is_up_to_date(row, now, contents):
+        producer = current.get((row.run_id, row.pass_number, row.key))
+        if _is_up_to_date(row, producer, contents):
             continue
         found[row.consumer_id].append(
             StaleInput(
@@ -84,23 +81,23 @@ def _stale(connection: Connection, query: Query) -> dict[str, list[StaleInput]]:
                 execution_id=row.execution_id,
                 checkpoint_id=row.checkpoint_id,
                 checkpoint_name=row.checkpoint_name,
-                replaced_by=now.execution_id if now is not None and row.run_archived_by is None else None,
+                replaced_by=producer.execution_id if producer is not None and row.run_archived_by is None else None,
             )
         )
     return dict(found)
 
 
-def _is_up_to_date(row: Row, now: Row | None, contents: Mapping[str, set[tuple[str, str, str]]]) -> bool:
-    """The same content stands, whoever made it."""
-    if now is None or row.run_archived_by is not None:
+def _is_up_to_date(row: Row, producer: Row | None, contents: Mapping[str, set[tuple[str, str, str]]]) -> bool:
+    """Whether the current producer has the same content, even if another execution produced it."""
+    if producer is None or row.run_archived_by is not None:
         return False
-    if now.execution_id == row.execution_id:
+    if producer.execution_id == row.execution_id:
         return True
-    return (row.artifact_name, row.format, row.checksum) in contents.get(now.execution_id, set())
+    return (row.artifact_name, row.format, row.checksum) in contents.get(producer.execution_id, set())
 
 
-def _standing(connection: Connection, run_ids: Iterable[str]) -> dict[tuple[str, int, str], Row]:
-    """By run, pass and checkpoint, the completed execution whose artifacts stand."""
+def _current_executions(connection: Connection, run_ids: Iterable[str]) -> dict[tuple[str, int, str], Row]:
+    """The completed execution with the current artifacts, by run, pass and checkpoint."""
     query = (
         sa.select(_S.run_id, _S.pass_number, _S.key, _S.execution_id)
         .where(_S.run_id.in_(tuple(run_ids)), _S.state == ExecutionState.COMPLETED.value, _S.archived_by.is_(None))
