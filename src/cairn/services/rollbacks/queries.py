@@ -127,7 +127,7 @@ def preview(connection: Connection, spec: RollbackSpec, impact: RollbackImpact) 
     source, target = impact.source.facts, impact.target.facts
     before, plan = impact.target.before, impact.target.before.plan
     at_target = [c for c in plan.checkpoints if c.position == impact.target_position]
-    unaffected = [before.executions[id] for id in impact.unaffected]
+    unaffected = [before.executions[execution] for execution in impact.unaffected]
     items = RolledBackItems.model_validate(impact.items)
     return RollbackPreview(
         rollback_type="run_level" if spec.rollback_type == "run_level" else "checkpoint_level",
