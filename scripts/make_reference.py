@@ -109,7 +109,7 @@ of a run or a pipeline. `hash` chains each event to the previous one, so that `G
 def events() -> str:
     run_events = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
     run_events += [(code(name), sentence(name), "") for name in events_with_prefix("action_")]
-    pipeline_types = service_event_types("append_event", "append_pipeline_event", "EventRecord")
+    pipeline_types = service_event_types("append_event", "append_pipeline_event", "EventRecord", "_record_event")
     pipeline_events = [
         (code(name), sentence(name))
         for name in dict.fromkeys([*events_with_prefix("pipeline_", "checkpoint"), *pipeline_types])

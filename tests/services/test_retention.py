@@ -67,7 +67,7 @@ async def test_failed_workspaces_go_after_their_time_with_an_event(app: App) -> 
     await retention(app, timedelta(days=91)).sweep()
     assert app.names(pipeline, ".errored") == [".errored/notes.txt"]
     told = app.events(pipeline_id=pipeline)[-1]
-    assert (told.event_type, told.actor, len(told.metadata["paths"])) == ("errored_discarded", "retention", 1)
+    assert (told.event_type, told.actor, len(told.metadata["paths"])) == ("failed_workspaces_deleted", "retention", 1)
 
 
 async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
@@ -118,7 +118,7 @@ async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> 
         app.rollback(rolled)
     assert app.names(pipeline, "runs/test_") == []
     assert app.run(kept).status == "in_progress"
-    told = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "test_run_removed"]
+    told = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "test_run_deleted"]
     assert {e.metadata["run_id"] for e in told} == {done, open_one}
     await app.cairn.runs.cancel(kept, actor=ADMIN)
 

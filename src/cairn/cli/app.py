@@ -22,6 +22,7 @@ from cairn.cli.commands import (
     delegations,
     deliveries,
     doctor,
+    emergency_stop,  # noqa: F401  # pyright: ignore[reportUnusedImport] - adds commands to the rules group
     events,
     forms,
     groups,

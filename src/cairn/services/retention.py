@@ -66,7 +66,7 @@ class Retention:
         await self._sweep_rows(now)
         for pipeline_id in await self._database.aread(queries.active_pipelines):
             if self._days.errored:
-                await self._sweep_errored(pipeline_id, now - timedelta(days=self._days.errored))
+                await self._sweep_failed_workspaces(pipeline_id, now - timedelta(days=self._days.errored))
             if self._days.archives:
                 await self._sweep_archives(pipeline_id, now - timedelta(days=self._days.archives))
         if self._days.tests:
@@ -98,10 +98,10 @@ class Retention:
             pass
 
     # Folders
-    async def _sweep_errored(self, pipeline_id: str, before: datetime) -> None:
+    async def _sweep_failed_workspaces(self, pipeline_id: str, before: datetime) -> None:
         expired = await asyncio.to_thread(self._tree.expired_folders, pipeline_id, before, layout.ERRORED)
         if await self._delete(pipeline_id, expired):
-            await self._record_event(pipeline_id, "errored_discarded", paths=list(expired))
+            await self._record_event(pipeline_id, "failed_workspaces_deleted", paths=list(expired))
 
     async def _sweep_archives(self, pipeline_id: str, before: datetime) -> None:
         """Delete expired archives, except files of users that drift repair has moved aside."""
@@ -147,7 +147,7 @@ class Retention:
             await self._database.transact(lambda c: _delete_run(c, row.run_id))
             self._engine.forget(row.run_id)
             self._folder_sync.forget_run(row.run_id)
-        await self._record_event(row.pipeline_id, "test_run_removed", run_id=row.run_id)
+        await self._record_event(row.pipeline_id, "test_run_deleted", run_id=row.run_id)
 
 
 def _claim_daily_sweep(connection: Connection, now: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""Autonomy of rules: explanations, backtests, audits and the emergency stop."""
+"""Autonomy of rules: explanations, backtests and audits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.api.dependencies import By, Services
 from cairn.api.examples import rules as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import ApprovalId, ById, Paging
-from cairn.api.requests.rules import ReviewAuditRequest, SetEmergencyStopRequest
+from cairn.api.requests.rules import ReviewAuditRequest
 from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
 from cairn.services.approvals.eligibility import DECIDE
 from cairn.services.rules.backtests import MAX_DECISIONS
@@ -22,8 +22,6 @@ from cairn.services.rules.views import (
     AuditPage,
     Autonomy,
     Backtest,
-    EmergencyStop,
-    EmergencyStopPage,
 )
 
 router = operation_router("/api", "Rules")
@@ -80,28 +78,3 @@ async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, servic
     """Review an automatic approval. The run is not affected, but the review counts towards the rule's score."""
     await services.rules.review(approval_id, body.agrees, body.comment, by)
     return await run_in_threadpool(services.rule_queries.audit, approval_id)
-
-
-@router.get("/rules/emergency-stop")
-@operation(READ, response_example=examples.emergency_stop)
-def get_emergency_stop(services: Services) -> EmergencyStop:
-    """Get whether automatic approvals are stopped, by whom and why."""
-    return services.rule_queries.stop()
-
-
-@router.put("/rules/emergency-stop")
-@operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
-async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, by: By) -> EmergencyStop:
-    """Stop all automatic approvals, or lift the stop. While stopped, all of them need approval by users.
-
-    Setting it again replaces the reason.
-    """
-    await services.rules.stop(body.stopped, body.reason, by)
-    return await run_in_threadpool(services.rule_queries.stop)
-
-
-@router.get("/rules/emergency-stop/history")
-@operation(READ, response_example=examples.emergency_stops)
-def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
-    """List starts and ends of emergency stops, newest first."""
-    return services.rule_queries.stops(paging.limit, paging.cursor)

@@ -1,4 +1,4 @@
-"""Commands that explain, backtest, stop and review automatic approvals."""
+"""Commands that explain, backtest and review automatic approvals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.commands.decisions import ApprovalName
 from cairn.cli.commands.rules import PipelineOption, RulesFile, pipeline_id_of, proportion_text, read_rules, rules_app
 from cairn.cli.context import CliContext, online
-from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.exit_codes import CommandFailed
 from cairn.cli.output import local_time
 from cairn.cli.references import short
 
@@ -104,59 +104,6 @@ def _show_backtest(ctx: CliContext, backtest: JsonObject) -> None:
             for item in backtest["disagreements"]
         ]
         ctx.output.table(("approval", "pipeline", "rule", "decision", "user", "feedback"), rows)
-
-
-# ---- emergency stop ---------------------------------------------------------------------------------------
-@rules_app.command("stop")
-@online("write")
-async def stop(
-    ctx: CliContext,
-    reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
-) -> None:
-    """Stop all automatic approvals, so that people decide instead. Running it again updates the reason.
-
-    Example: cairn rules stop -m "Refunds look odd"
-    """
-    if not reason.strip():
-        raise CommandFailed(ExitCode.USAGE, "A reason is required. Add --reason.")
-    ctx.show(await ctx.client.set_emergency_stop(True, reason), lambda stop: _show_stop(ctx, stop))
-
-
-@rules_app.command("lift-stop")
-@online("write")
-async def lift_stop(
-    ctx: CliContext,
-    reason: Annotated[str, typer.Option("--reason", "-m", help="Reason, recorded in the audit log.")] = "",
-) -> None:
-    """Lift the emergency stop.
-
-    Example: cairn rules lift-stop
-    """
-    ctx.show(await ctx.client.set_emergency_stop(False, reason), lambda stop: _show_stop(ctx, stop))
-
-
-def _show_stop(ctx: CliContext, stop: JsonObject) -> None:
-    if stop["stopped"]:
-        ctx.output.line(f"Emergency stop by {stop['by']}: {stop['reason']}", "red")
-    else:
-        ctx.output.line("Emergency stop lifted. Rules approve automatically again.", "green")
-
-
-@rules_app.command("stop-history")
-@online()
-async def stop_history(ctx: CliContext, limit: Limit = 50) -> None:
-    """List emergency stops, newest first.
-
-    Example: cairn rules stop-history
-    """
-    page = await ctx.client.list_emergency_stops(limit=limit)
-    rows = [
-        (local_time(change["at"]), "stopped" if change["stopped"] else "lifted", change["by"], change["reason"])
-        for change in page["items"]
-    ]
-    ctx.show(
-        page, lambda _: ctx.output.table(("time", "change", "user", "reason"), rows, empty="No emergency stops found.")
-    )
 
 
 # ---- audits -----------------------------------------------------------------------------------------------

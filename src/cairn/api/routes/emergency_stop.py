@@ -1,0 +1,39 @@
+"""The emergency stop of automatic approvals."""
+
+from __future__ import annotations
+
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.dependencies import By, Services
+from cairn.api.examples import rules as examples
+from cairn.api.operations import ADMIN, READ, operation, operation_router
+from cairn.api.parameters import Paging
+from cairn.api.requests.rules import SetEmergencyStopRequest
+from cairn.services.rules.views import EmergencyStop, EmergencyStopPage
+
+router = operation_router("/api", "Rules")
+
+
+@router.get("/rules/emergency-stop")
+@operation(READ, response_example=examples.emergency_stop)
+def get_emergency_stop(services: Services) -> EmergencyStop:
+    """Get whether automatic approvals are stopped, by whom and why."""
+    return services.rule_queries.stop()
+
+
+@router.put("/rules/emergency-stop")
+@operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
+async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, by: By) -> EmergencyStop:
+    """Stop all automatic approvals, or lift the stop. While stopped, all of them need approval by users.
+
+    Setting it again replaces the reason.
+    """
+    await services.rules.stop(body.stopped, body.reason, by)
+    return await run_in_threadpool(services.rule_queries.stop)
+
+
+@router.get("/rules/emergency-stop/history")
+@operation(READ, response_example=examples.emergency_stops)
+def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
+    """List starts and ends of emergency stops, newest first."""
+    return services.rule_queries.stops(paging.limit, paging.cursor)
