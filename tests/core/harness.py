@@ -1,4 +1,4 @@
-"""A run at hand: build a plan in one line, send commands, look at what came of them."""
+"""A run in memory: build a plan in one line, send commands, inspect the results."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plan_of(
     policies: Mapping[str, CheckpointPolicy] | None = None,
     **settings: Any,
 ) -> Plan:
-    """Each argument is a stage: one key, or several that run side by side. `auto_advance` is on unless told."""
+    """Each argument is a stage: one key, or several that run side by side. `auto_advance` defaults to true."""
     checkpoints: list[Checkpoint] = []
     for number, stage in enumerate(stages):
         for key in (stage,) if isinstance(stage, str) else stage:
@@ -60,8 +60,8 @@ def plan_of(
 ACTION = ProposedAction("send_email", {"to": "a reviewer"})
 
 
-def asking(*kinds: ApprovalKind, **terms: Any) -> Judge:
-    """A rule that asks people about these kinds, on these terms."""
+def require_approval_for(*kinds: ApprovalKind, **terms: Any) -> Judge:
+    """Return a rule that requires approval for these kinds, on these terms."""
 
     def judge(question: RuleQuestion) -> RuleVerdict:
         asks = True if question.kind in kinds else None
@@ -71,7 +71,7 @@ def asking(*kinds: ApprovalKind, **terms: Any) -> Judge:
 
 
 def find_artifacts(ids: Sequence[str]) -> Sequence[ArtifactRef]:
-    return [ARTIFACTS[one] for one in ids]
+    return [ARTIFACTS[artifact] for artifact in ids]
 
 
 class Harness:
@@ -88,11 +88,11 @@ class Harness:
     def send(self, command: Command, by: str = "ann", after: float = 1.0) -> Decision:
         self.at += timedelta(seconds=after)
         self.sent += 1
-        self.last = decide(self.run, command, self.given(by))
+        self.last = decide(self.run, command, self.context(by))
         self.run = self.last.run
         return self.last
 
-    def given(self, by: str) -> CommandContext:
+    def context(self, by: str) -> CommandContext:
         return CommandContext(self.at, by, UUID(int=self.sent), self.judge, artifacts=find_artifacts)
 
     def refuses(
@@ -116,7 +116,7 @@ class Harness:
         return self.send(ExecutionFailed(e.id, e.dispatch, error), "worker")
 
     def answer(self, key: str, decision: str, by: str = "ann", after: float = 1.0, **more: Any) -> Decision:
-        return self.send(Decide(self.asked(key).id, decision, **more), by, after)
+        return self.send(Decide(self.pending_approval(key).id, decision, **more), by, after)
 
     def propose(self, key: str, digest: str = "act", action: ProposedAction = ACTION) -> Decision:
         e = self.e(key)
@@ -126,13 +126,13 @@ class Harness:
         e = self.e(key)
         return self.send(ExecutionTimedOut(e.id, e.dispatch), "timer")
 
-    def due(self, key: str) -> Decision:
+    def retry_due(self, key: str) -> Decision:
         e = self.e(key)
         return self.send(RetryDue(e.id, e.dispatch), "timer")
 
-    # ---- looking -------------------------------------------------------------------------------------
+    # ---- inspecting ----------------------------------------------------------------------------------
     def e(self, key: str) -> Execution:
-        """The execution that was made last for a checkpoint."""
+        """Return the newest execution of a checkpoint."""
         return [e for e in self.run.executions.values() if e.key == key][-1]
 
     def all(self, key: str) -> list[ExecutionState]:
@@ -140,21 +140,21 @@ class Harness:
 
     @property
     def states(self) -> dict[str, str]:
-        """By key, the state of what was made last and is not archived."""
+        """The state of the newest unarchived execution, by checkpoint key."""
         return {e.key: e.state.name for e in self.run.current}
 
-    def asked(self, key: str) -> Approval:
+    def pending_approval(self, key: str) -> Approval:
         (approval,) = self.run.pending_of(self.e(key).id)
         return approval
 
     @property
-    def told(self) -> list[str]:
+    def event_types(self) -> list[str]:
         return [event.type.value for event in self.last.events]
 
-    def detail(self, type: EventType) -> dict[str, Any]:
-        """Of the one event of this type that the last command led to."""
+    def event_detail(self, type: EventType) -> dict[str, Any]:
+        """Return the detail of the only event of this type from the last command."""
         (event,) = [event for event in self.last.events if event.type is type]
         return dict(event.detail)
 
-    def did(self, type: type[F]) -> list[F]:
+    def effects(self, type: type[F]) -> list[F]:
         return [effect for effect in self.last.effects if isinstance(effect, type)]

@@ -1,4 +1,4 @@
-"""Rules and questions in one line each."""
+"""Builders for rules and rule questions."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def book(*rules: Rule, scope: str = GLOBAL, revision: int = 1, **more: Any) -> S
     return ScopedRulebook(scope, revision, Rulebook(ordered, **more))
 
 
-def said(
+def evaluate(
     books: list[ScopedRulebook], of: RuleQuestion | None = None, data: Mapping[str, Any] | None = None, **more: Any
 ) -> RuleVerdict:
     return judge(books, of or question(), lambda path: (data or {}).get(path, MISSING), **more)
 
 
 def outcomes(verdict: RuleVerdict) -> dict[str, str]:
-    return {one.rule: one.outcome for one in verdict.evaluated_rules}
+    return {rule.rule: rule.outcome for rule in verdict.evaluated_rules}

@@ -1,4 +1,4 @@
-"""What a run and an execution may become, as people see them. Written down here, not taken from the code."""
+"""The allowed status changes of runs and executions, written by hand to check the code against."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from cairn.core.commands import (
 from cairn.core.events import EventType
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalKind, ApprovalStatus
-from tests.core.harness import Harness, asking, plan_of
+from tests.core.harness import Harness, plan_of, require_approval_for
 
 ASKING = {key: CheckpointPolicy(requires_completion_approval=True) for key in "abc"}
 
@@ -40,14 +40,18 @@ def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded()
     first = next(a for a in harness.run.approvals.values() if harness.run.executions[a.execution].key == "c")
     harness.send(RollBack("r", 0))
     harness.finish("b", "b1")
-    harness.answer("b", "approve")  # the lowest that went is asked about again
+    harness.answer("b", "approve")  # the lowest checkpoint that was rolled back needs a new approval
     harness.finish("c", "c1")
     assert harness.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "COMPLETED"}
     kept = list(harness.run.approvals.values())[-1]
     assert kept == first.replace(
         id=kept.id, execution=harness.e("c").id, requested_at=harness.at, closed_at=harness.at, reused_from=first.id
     )
-    assert harness.detail(EventType.APPROVAL_REUSED) == {"kind": "completion", "digest": "c1", "reused_from": first.id}
+    assert harness.event_detail(EventType.APPROVAL_REUSED) == {
+        "kind": "completion",
+        "digest": "c1",
+        "reused_from": first.id,
+    }
 
 
 def test_other_content_needs_a_new_approval() -> None:
@@ -121,13 +125,13 @@ def test_approvals_are_not_reused_for_another_checkpoint() -> None:
     assert harness.states["b"] == "AWAITING_COMPLETION_APPROVAL"
 
 
-@pytest.mark.parametrize("said", ["revise", "reject"])
-def test_the_latest_decision_on_the_content_counts(said: str) -> None:
-    """The same content was approved, then sent back or rejected by somebody: it is asked about again."""
+@pytest.mark.parametrize("decision", ["revise", "reject"])
+def test_the_latest_decision_on_the_content_counts(decision: str) -> None:
+    """Content that was sent back or rejected after its approval needs a new approval."""
     harness = completed()
     harness.send(RequestRework("c"))
     harness.finish("c", "c1")
-    harness.answer("c", said)
+    harness.answer("c", decision)
     harness.send(RollBack("r", 0))
     harness.finish("b", "b2")
     harness.answer("b", "approve")
@@ -139,7 +143,7 @@ def test_a_newer_approval_is_reused_again() -> None:
     harness = completed()
     harness.send(RollBack("one", 1))
     harness.finish("c", "c1")
-    harness.answer("c", "reject")  # it was the lowest that went, and is so until it is completed
+    harness.answer("c", "reject")  # it stays the lowest rolled back checkpoint until it is completed
     harness.send(RetryExecution(harness.e("c").id, 1))
     harness.finish("c", "c1")
     harness.answer("c", "approve")
@@ -152,7 +156,7 @@ def test_a_newer_approval_is_reused_again() -> None:
 
 def test_an_approval_with_fewer_votes_than_needed_now_is_not_reused() -> None:
     harness = completed()
-    harness.judge = asking(ApprovalKind.COMPLETION, required_approvals=2)
+    harness.judge = require_approval_for(ApprovalKind.COMPLETION, required_approvals=2)
     harness.send(RollBack("r", 0))
     harness.finish("b", "b2")
     for person in ("ann", "bob"):
@@ -162,7 +166,7 @@ def test_an_approval_with_fewer_votes_than_needed_now_is_not_reused() -> None:
 
 
 def test_a_reused_approval_has_no_deadline() -> None:
-    harness = Harness(plan_of("a", "b", "c"), judge=asking(ApprovalKind.COMPLETION, timeout=60.0))
+    harness = Harness(plan_of("a", "b", "c"), judge=require_approval_for(ApprovalKind.COMPLETION, timeout=60.0))
     for key in "abc":
         harness.finish(key, "x")
         harness.answer(key, "approve")
@@ -195,7 +199,7 @@ def test_after_a_retry_the_approval_of_the_same_action_is_reused() -> None:
     harness.send(RetryExecution(harness.e("a").id, 1))
     proposed(harness)
     assert harness.states == {"a": "WORKING"}
-    assert (harness.e("a").dispatch, harness.told) == (4, ["approval_reused", "execution_dispatched"])
+    assert (harness.e("a").dispatch, harness.event_types) == (4, ["approval_reused", "execution_dispatched"])
     kept = list(harness.run.approvals.values())[-1]
     assert (kept.status, kept.attempt) == (ApprovalStatus.APPROVED, 2)
 
@@ -232,5 +236,5 @@ def test_an_action_with_other_content_needs_a_new_approval() -> None:
     proposed(harness)
     assert harness.states == {"a": "WAITING"}
     harness.answer("a", "approve")
-    proposed(harness, "pay less")  # the content that was approved in the first attempt
+    proposed(harness, "pay less")  # this content was approved in the first attempt
     assert harness.states == {"a": "WORKING"}

@@ -18,24 +18,24 @@ from cairn.core.events import EventType
 from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalKind, ApprovalStatus, OnExpiry, OnInvalid, RunStatus, WaitingOn
-from tests.core.harness import Harness, asking, plan_of
+from tests.core.harness import Harness, plan_of, require_approval_for
 from tests.mentions import mentions
 
 
-def asked(approvers: int = 2) -> Harness:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.COMPLETION, required_approvals=approvers))
+def completion_approval(approvers: int = 2) -> Harness:
+    harness = Harness(plan_of("a"), judge=require_approval_for(ApprovalKind.COMPLETION, required_approvals=approvers))
     harness.finish("a")
     return harness
 
 
 def proposed(approvers: int = 2) -> Harness:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.ACTION, required_approvals=approvers))
+    harness = Harness(plan_of("a"), judge=require_approval_for(ApprovalKind.ACTION, required_approvals=approvers))
     harness.propose("a", "p0")
     return harness
 
 
 def expiring(on_expiry: OnExpiry) -> Harness:
-    judge = asking(ApprovalKind.COMPLETION, timeout=60.0, on_expiry=on_expiry)
+    judge = require_approval_for(ApprovalKind.COMPLETION, timeout=60.0, on_expiry=on_expiry)
     harness = Harness(plan_of(("a", "b")), judge=judge)
     harness.finish("a")
     return harness
@@ -43,9 +43,9 @@ def expiring(on_expiry: OnExpiry) -> Harness:
 
 # ---- several approvers -------------------------------------------------------------------------------
 def test_several_different_users_must_approve() -> None:
-    harness = asked(approvers=3)
+    harness = completion_approval(approvers=3)
     harness.answer("a", "approve", "ann", feedback="yes")
-    assert harness.detail(EventType.APPROVAL_VOTE_CAST) == {
+    assert harness.event_detail(EventType.APPROVAL_VOTE_CAST) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -62,18 +62,18 @@ def test_several_different_users_must_approve() -> None:
 
 
 def test_a_user_counts_once() -> None:
-    harness = asked()
+    harness = completion_approval()
     harness.answer("a", "approve", "ann")
-    refused = harness.refuses(Decide(harness.asked("a").id, "approve"), by="ann")
+    refused = harness.refuses(Decide(harness.pending_approval("a").id, "approve"), by="ann")
     assert refused.message == mentions()
 
 
 def test_one_rejection_or_revision_ends_the_approval() -> None:
-    harness = asked()
+    harness = completion_approval()
     harness.answer("a", "approve", "ann")
     harness.answer("a", "reject", "bob")
     assert harness.run.status is RunStatus.FAILED
-    harness = asked()
+    harness = completion_approval()
     harness.answer("a", "approve", "ann")
     harness.answer("a", "revise", "ann")
     assert harness.states == {"a": "WORKING"}
@@ -83,11 +83,11 @@ def test_a_modification_restarts_the_count_of_approvals() -> None:
     harness = proposed()
     harness.answer("a", "approve", "ann")
     harness.answer("a", "modify", "bob", modified_digest="p1", answer="parameters 1")
-    assert harness.asked("a").approved_by == {"bob"}
-    harness.refuses(Decide(harness.asked("a").id, "approve", "p0"), StaleCommand, by="ann")
+    assert harness.pending_approval("a").approved_by == {"bob"}
+    harness.refuses(Decide(harness.pending_approval("a").id, "approve", "p0"), StaleCommand, by="ann")
     harness.answer("a", "approve", "ann", digest="p1")
     assert harness.states == {"a": "WORKING"}
-    assert harness.e("a").answer == "parameters 1"  # what was modified, not what the last one said
+    assert harness.e("a").answer == "parameters 1"  # the modified parameters, not those of the last approver
 
 
 def test_a_modification_back_to_the_original_content_restarts_the_count_too() -> None:
@@ -95,7 +95,7 @@ def test_a_modification_back_to_the_original_content_restarts_the_count_too() ->
     harness.answer("a", "approve", "ann")
     harness.answer("a", "modify", "bob", modified_digest="p1")
     harness.answer("a", "modify", "cleo", modified_digest="p0")
-    assert harness.asked("a").approved_by == {"cleo"}
+    assert harness.pending_approval("a").approved_by == {"cleo"}
     harness.answer("a", "approve", "ann")
     harness.answer("a", "approve", "bob")
     assert harness.states == {"a": "WORKING"}
@@ -105,22 +105,24 @@ def test_an_approver_can_still_modify() -> None:
     harness = proposed()
     harness.answer("a", "approve", "ann")
     harness.answer("a", "modify", "ann", modified_digest="p1")
-    assert harness.asked("a").approved_by == {"ann"}
+    assert harness.pending_approval("a").approved_by == {"ann"}
 
 
 def test_accepting_an_invalid_result_takes_as_many_people() -> None:
     policies = {"a": CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN)}
-    harness = Harness(plan_of("a", policies=policies), judge=asking(ApprovalKind.VALIDATION, required_approvals=2))
+    harness = Harness(
+        plan_of("a", policies=policies), judge=require_approval_for(ApprovalKind.VALIDATION, required_approvals=2)
+    )
     harness.send(ResultInvalid(harness.e("a").id, 1, "x"), "worker")
     harness.answer("a", "accept", "ann")
     assert harness.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
-    harness.refuses(Decide(harness.asked("a").id, "accept"), by="ann")
+    harness.refuses(Decide(harness.pending_approval("a").id, "accept"), by="ann")
     harness.answer("a", "accept", "bob")
     assert harness.states == {"a": "COMPLETED"}
 
 
 def test_an_input_and_an_escalation_take_one_person() -> None:
-    harness = Harness(plan_of(("a", "b")), judge=asking(*ApprovalKind, required_approvals=2))
+    harness = Harness(plan_of(("a", "b")), judge=require_approval_for(*ApprovalKind, required_approvals=2))
     harness.answer("a", "approve", "ann")
     harness.answer("a", "approve", "bob")
     harness.answer("b", "approve", "ann")
@@ -133,11 +135,11 @@ def test_an_input_and_an_escalation_take_one_person() -> None:
 
 
 def test_only_approvals_by_a_rule_are_auto_approvals() -> None:
-    harness = asked(approvers=1)
+    harness = completion_approval(approvers=1)
     harness.answer("a", "approve", "rule:small-amounts")
     (approval,) = harness.run.approvals.values()
     assert approval.status is ApprovalStatus.AUTO_APPROVED
-    harness = asked(approvers=1)
+    harness = completion_approval(approvers=1)
     harness.answer("a", "reject", "rule:small-amounts")
     assert next(iter(harness.run.approvals.values())).status is ApprovalStatus.REJECTED
 
@@ -145,19 +147,19 @@ def test_only_approvals_by_a_rule_are_auto_approvals() -> None:
 # ---- deadlines ---------------------------------------------------------------------------------------
 def test_an_approval_has_a_deadline_only_with_a_period() -> None:
     harness = expiring(OnExpiry.FAIL)
-    approval = harness.asked("a")
+    approval = harness.pending_approval("a")
     assert approval.expires_at == harness.at + timedelta(seconds=60)
-    assert harness.did(ScheduleTimer) == [
+    assert harness.effects(ScheduleTimer) == [
         ScheduleTimer(60.0, ApprovalExpired(approval.id, 1)),
         ScheduleTimer(30.0, ReminderDue(approval.id, 1)),
     ]
-    harness = asked()
-    assert (harness.asked("a").expires_at, harness.did(ScheduleTimer)) == (None, [])
+    harness = completion_approval()
+    assert (harness.pending_approval("a").expires_at, harness.effects(ScheduleTimer)) == (None, [])
 
 
 def test_expiry_with_fail_acts_as_reject() -> None:
     harness = expiring(OnExpiry.FAIL)
-    approval = harness.asked("a").id
+    approval = harness.pending_approval("a").id
     expired = ApprovalExpired(approval, 1)
     harness.send(expired, "timer")
     assert (harness.run.status, harness.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
@@ -170,19 +172,19 @@ def test_expiry_with_fail_acts_as_reject() -> None:
 
 def test_expiry_with_cancel_cancels_the_run() -> None:
     harness = expiring(OnExpiry.CANCEL)
-    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
+    harness.send(ApprovalExpired(harness.pending_approval("a").id, 1), "timer")
     assert (harness.run.status, harness.states) == (RunStatus.CANCELLED, {"a": "CANCELLED", "b": "CANCELLED"})
-    assert harness.detail(EventType.RUN_CANCELLED)["reason"] == mentions()
+    assert harness.event_detail(EventType.RUN_CANCELLED)["reason"] == mentions()
 
 
 def test_expiry_with_escalate_gives_one_more_period_then_fails() -> None:
     harness = expiring(OnExpiry.ESCALATE)
-    approval = harness.asked("a").id
+    approval = harness.pending_approval("a").id
     harness.send(ApprovalExpired(approval, 1), "timer", after=60)
-    asked = harness.asked("a")
+    asked = harness.pending_approval("a")
     assert (asked.period, asked.expires_at) == (2, harness.at + timedelta(seconds=60))
     assert harness.last.effects == (ScheduleTimer(60.0, ApprovalExpired(approval, 2)),)
-    assert harness.detail(EventType.APPROVAL_ESCALATED) == {
+    assert harness.event_detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "completion",
         "to": [],
         "period": 2,
@@ -196,8 +198,8 @@ def test_expiry_with_escalate_gives_one_more_period_then_fails() -> None:
 
 def test_a_decision_in_the_second_period_counts() -> None:
     harness = expiring(OnExpiry.ESCALATE)
-    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
-    approval = harness.asked("a").id
+    harness.send(ApprovalExpired(harness.pending_approval("a").id, 1), "timer")
+    approval = harness.pending_approval("a").id
     harness.answer("a", "approve")
     assert harness.states["a"] == "COMPLETED"
     harness.refuses(ApprovalExpired(approval, 2), StaleCommand)

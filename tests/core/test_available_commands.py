@@ -1,4 +1,4 @@
-"""Available commands, against a list of this test."""
+"""The available commands, compared with a list in this test."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def run(status: RunStatus, *states: ExecutionState, **more: object) -> Run:
 
 
 def with_approval(of: Run, kind: ApprovalKind, execution: str = "one") -> Run:
-    asked = Approval("asked", execution, kind, "digest", AT)
-    return replace(of, approvals={asked.id: asked})
+    approval = Approval("asked", execution, kind, "digest", AT)
+    return replace(of, approvals={approval.id: approval})
 
 
 RUNS: list[tuple[Run, list[str]]] = [
@@ -49,7 +49,7 @@ RUNS: list[tuple[Run, list[str]]] = [
 
 
 @pytest.mark.parametrize(("of", "expected"), RUNS, ids=lambda case: case.status.value if isinstance(case, Run) else "")
-def test_of_a_run(of: Run, expected: list[str]) -> None:
+def test_available_commands_of_a_run(of: Run, expected: list[str]) -> None:
     assert for_run(of, AT) == expected
 
 
@@ -75,19 +75,19 @@ EXECUTIONS: list[tuple[Run, list[str]]] = [
 
 
 @pytest.mark.parametrize(("of", "expected"), EXECUTIONS)
-def test_of_an_execution(of: Run, expected: list[str]) -> None:
+def test_available_commands_of_an_execution(of: Run, expected: list[str]) -> None:
     execution = of.executions["one"]
     if execution.state is ExecutionState.WAITING:
         execution = replace(execution, waiting_on=WaitingOn.HUMAN_FORM)
     assert for_execution(of, execution, AT) == expected
 
 
-def test_nothing_of_what_is_archived() -> None:
+def test_archived_items_have_no_available_commands() -> None:
     gone = replace(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED).executions["one"], archived_by="rollback")
     assert for_execution(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED), gone, AT) == []
 
 
-def test_of_an_approval() -> None:
+def test_available_decisions_of_an_approval() -> None:
     assert for_approval(ApprovalKind.COMPLETION, ApprovalStatus.PENDING, is_archived=False) == [
         "approve",
         "revise",

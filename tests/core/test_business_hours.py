@@ -1,4 +1,4 @@
-"""Business hours follow local time, also on the days of clock changes."""
+"""Business hours follow local time, including on days when the clocks change."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def utc(text: str) -> datetime:
         (NEW_YORK, "2026-03-06 14:00", True),
         (NEW_YORK, "2026-03-06 21:59", True),
         (NEW_YORK, "2026-03-06 22:00", False),
-        # the weekend on which the clock is put forward, then Monday: UTC-4
+        # the weekend when daylight saving time starts, then Monday: UTC-4
         (NEW_YORK, "2026-03-08 15:00", False),
         (NEW_YORK, "2026-03-09 12:59", False),
         (NEW_YORK, "2026-03-09 13:00", True),
         (NEW_YORK, "2026-03-09 21:00", False),
-        # back again on the first of November
+        # daylight saving time ends on the first of November
         (NEW_YORK, "2026-10-30 13:00", True),
         (NEW_YORK, "2026-11-02 13:00", False),
         (NEW_YORK, "2026-11-02 14:00", True),
@@ -44,18 +44,18 @@ def utc(text: str) -> datetime:
         # Berlin, the hour that does not exist: 01:59 is followed by 03:00
         (NIGHTS, "2026-03-29 00:59:59", False),
         (NIGHTS, "2026-03-29 01:00", False),
-        # ... and the one that comes twice
+        # ... and the hour that occurs twice
         (NIGHTS, "2026-10-25 00:00", True),
         (NIGHTS, "2026-10-25 01:00", True),
         (NIGHTS, "2026-10-25 02:00", False),
-        # the whole of a weekend day, to its last minute
+        # all of a weekend day, to its last minute
         (BERLIN, "2026-03-29 21:59", True),
         (BERLIN, "2026-03-29 22:00", False),
     ],
 )
-def test_open_and_closed(hours: BusinessHours, at: str, is_open: bool) -> None:
+def test_business_hours_are_open_or_closed(hours: BusinessHours, at: str, is_open: bool) -> None:
     assert hours.includes(utc(at)) is is_open
 
 
-def test_a_span_reads_as_it_is_written() -> None:
+def test_a_time_span_is_formatted_as_written() -> None:
     assert [str(NINE_TO_FIVE), str(HourRange(0, 24 * 60))] == ["09:00-17:00", "00:00-24:00"]

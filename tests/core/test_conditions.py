@@ -1,4 +1,4 @@
-"""Conditions: every kind of trigger, every operator, and the values that are shown."""
+"""Conditions: every kind of trigger, every operator, and the displayed values."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ PLAIN = question(ApprovalKind.COMPLETION)
         (compared("amount.cents", "==", 7), REFUND, ConditionResult("amount.cents", "== 7", "missing", False)),
     ],
 )
-def test_each_kind_of_trigger(condition: Condition, of: RuleQuestion, expected: ConditionResult) -> None:
+def test_each_trigger_kind_is_evaluated(condition: Condition, of: RuleQuestion, expected: ConditionResult) -> None:
     assert evaluate(condition, of) == expected
 
 
-WANTED: list[tuple[Any, str, Any, bool, bool]] = [
-    # value, operator, compared with, holds where the rule approves, holds where it asks
+OPERATOR_CASES: list[tuple[Any, str, Any, bool, bool]] = [
+    # value, operator, expected value, matches in an approving rule, matches in a rule that requires approval
     (5, "==", 5.0, True, True),
     (1, "==", True, False, False),
     (None, "==", None, True, True),
@@ -102,31 +102,31 @@ WANTED: list[tuple[Any, str, Any, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "operator", "wanted", "approving", "asking"), WANTED)
-def test_operators(value: Any, operator: str, wanted: Any, approving: bool, asking: bool) -> None:
-    """In doubt a rule that asks holds, and one that approves does not."""
-    assert matches(value, Operator(operator), wanted, False) is approving
-    assert matches(value, Operator(operator), wanted, True) is asking
+@pytest.mark.parametrize(("value", "operator", "expected", "if_approving", "if_asking"), OPERATOR_CASES)
+def test_operators(value: Any, operator: str, expected: Any, if_approving: bool, if_asking: bool) -> None:
+    """When the result is uncertain, a rule that requires approval matches and one that approves doesn't."""
+    assert matches(value, Operator(operator), expected, False) is if_approving
+    assert matches(value, Operator(operator), expected, True) is if_asking
 
 
 def test_every_operator_is_in_the_table() -> None:
-    assert {operator for value, operator, *_ in WANTED if value is not MISSING} == {o.value for o in Operator}
+    assert {operator for value, operator, *_ in OPERATOR_CASES if value is not MISSING} == {o.value for o in Operator}
 
 
-def test_a_list_means_any_of() -> None:
+def test_a_list_matches_any_of_its_values() -> None:
     test = AnyOf((compared("amount", ">", 1000), compared("region", "==", "EU")))
-    told = evaluate(test, REFUND, {"region": "EU"})
-    assert told == ConditionResult(
+    result = evaluate(test, REFUND, {"region": "EU"})
+    assert result == ConditionResult(
         "amount, region", "amount > 1000 or region == EU", "amount is 99.99, region is EU", True
     )
     assert not evaluate(test, REFUND).matched
 
 
-def test_the_parameters_of_the_action_are_looked_at_first() -> None:
-    asked: list[str] = []
-    facts = ConditionFacts(REFUND, lambda path: asked.append(path) or 1)
+def test_action_parameters_are_read_before_artifacts() -> None:
+    paths: list[str] = []
+    facts = ConditionFacts(REFUND, lambda path: paths.append(path) or 1)
     assert [facts.value(field(path))[0] for path in ("amount", "total", "total")] == [99.99, 1, 1]
-    assert asked == ["total"]
+    assert paths == ["total"]
 
 
 @pytest.mark.parametrize("path", ["password", "mail.api_key", "headers.Authorization", "access-token"])
@@ -149,9 +149,9 @@ def test_secrets_are_not_shown(path: str) -> None:
         (int("9" * 300), "9" * 199 + "…"),
     ],
 )
-def test_values_in_a_few_words(value: Any, text: str) -> None:
+def test_long_values_are_shortened(value: Any, text: str) -> None:
     assert display(value) == text
 
 
-def test_comparisons_read_as_they_are_written() -> None:
+def test_comparisons_are_formatted_as_written() -> None:
     assert compared("country", "not_in", ("DE", 7)).expected == "not_in [DE, 7]"

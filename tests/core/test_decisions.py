@@ -22,32 +22,32 @@ from tests.core.harness import RESULT, Harness, plan_of
 from tests.mentions import mentions
 
 
-def asked_completion() -> Harness:
+def with_pending_completion() -> Harness:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
     harness.finish("a")
     return harness
 
 
-def asked_action() -> Harness:
+def with_pending_action() -> Harness:
     harness = Harness(plan_of("a"))
     harness.propose("a", "transfer")
     return harness
 
 
-def asked_validation(policy: CheckpointPolicy | None = None) -> Harness:
+def with_pending_validation(policy: CheckpointPolicy | None = None) -> Harness:
     harness = Harness(plan_of("a", policies={"a": policy or CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN)}))
     error = Failure("schema", "the title is missing")
     harness.send(ResultInvalid(harness.e("a").id, 1, "x", (RESULT,), error), "worker")
     return harness
 
 
-def asked_escalation(digest: str | None = "x", policy: CheckpointPolicy | None = None) -> Harness:
+def with_pending_escalation(digest: str | None = "x", policy: CheckpointPolicy | None = None) -> Harness:
     harness = Harness(plan_of("a", policies={"a": policy or CheckpointPolicy()}))
     harness.send(IterationLimitReached(harness.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
     return harness
 
 
-def asked_input(waiting_on: WaitingOn = WaitingOn.QUESTION) -> Harness:
+def with_pending_input(waiting_on: WaitingOn = WaitingOn.QUESTION) -> Harness:
     harness = Harness(plan_of("a"))
     harness.send(InputRequested(harness.e("a").id, 1, waiting_on, "question"), "worker")
     return harness
@@ -58,22 +58,22 @@ def status_of(harness: Harness) -> ApprovalStatus:
 
 
 # ---- completion ------------------------------------------------------------------------------------
-def test_a_completion_is_asked_with_what_is_staged() -> None:
-    harness = asked_completion()
+def test_a_completion_approval_shows_the_staged_artifacts() -> None:
+    harness = with_pending_completion()
     e = harness.e("a")
-    assert (e.state, harness.asked("a").digest) == (ExecutionState.AWAITING_COMPLETION_APPROVAL, "d")
+    assert (e.state, harness.pending_approval("a").digest) == (ExecutionState.AWAITING_COMPLETION_APPROVAL, "d")
     assert harness.last.effects == (StageArtifacts(e.id),)
-    assert harness.told == ["artifacts_created", "execution_awaiting_completion_approval", "approval_requested"]
+    assert harness.event_types == ["artifacts_created", "execution_awaiting_completion_approval", "approval_requested"]
 
 
-def test_completion_approve() -> None:
-    harness = asked_completion()
+def test_approving_a_result_completes_the_execution() -> None:
+    harness = with_pending_completion()
     harness.answer("a", "approve", feedback="fine")
     assert (harness.states, harness.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
     (approval,) = harness.run.approvals.values()
     assert (approval.status, approval.closed_at) == (ApprovalStatus.APPROVED, harness.at)
     assert approval.votes == (Vote("ann", harness.at, "approve", "fine", "d"),)
-    assert harness.detail(EventType.APPROVAL_APPROVED) == {
+    assert harness.event_detail(EventType.APPROVAL_APPROVED) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -82,18 +82,18 @@ def test_completion_approve() -> None:
 
 
 def test_revising_a_result_keeps_the_execution_and_counts() -> None:
-    harness = asked_completion()
+    harness = with_pending_completion()
     before = harness.e("a")
     harness.answer("a", "revise", feedback="shorter")
     e = harness.e("a")
     assert (e.id, e.revision, e.attempt, e.dispatch, e.state) == (before.id, 1, 1, 2, ExecutionState.WORKING)
     assert status_of(harness) is ApprovalStatus.REVISION_REQUESTED
-    assert harness.detail(EventType.EXECUTION_REVISED) == {
+    assert harness.event_detail(EventType.EXECUTION_REVISED) == {
         "checkpoint": "a",
         "revision_iteration": 1,
         "feedback": "shorter",
     }
-    assert harness.did(CreateWorkspace) == []
+    assert harness.effects(CreateWorkspace) == []
 
 
 def test_revising_a_result_past_the_limit_follows_on_failure() -> None:
@@ -116,21 +116,21 @@ def test_rejecting_a_result_fails_execution_and_run_and_skips_on_failure() -> No
     harness.answer("a", "reject", feedback="wrong customer")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     assert harness.e("a").last_error == Failure("rejected", mentions("ann", "wrong customer"))
-    assert harness.detail(EventType.RUN_FAILED)["reason"] == mentions("ann", "wrong customer")
+    assert harness.event_detail(EventType.RUN_FAILED)["reason"] == mentions("ann", "wrong customer")
     assert status_of(harness) is ApprovalStatus.REJECTED
 
 
 # ---- action ----------------------------------------------------------------------------------------
 def test_approving_an_action_returns_to_its_proposer() -> None:
-    harness = asked_action()
-    assert (harness.e("a").waiting_on, harness.asked("a").digest) == (WaitingOn.ACTION_APPROVAL, "transfer")
+    harness = with_pending_action()
+    assert (harness.e("a").waiting_on, harness.pending_approval("a").digest) == (WaitingOn.ACTION_APPROVAL, "transfer")
     harness.answer("a", "approve")
     assert (harness.states, harness.e("a").dispatch, harness.e("a").answer) == ({"a": "WORKING"}, 2, None)
 
 
 def test_modifying_an_action_binds_the_approval_to_the_new_parameters() -> None:
-    harness = asked_action()
-    approval = harness.asked("a")
+    harness = with_pending_action()
+    approval = harness.pending_approval("a")
     harness.answer("a", "modify", modified_digest="transfer less", answer="checksum")
     assert (harness.states, harness.e("a").answer) == ({"a": "WORKING"}, "checksum")
     approval = harness.run.approvals[approval.id]
@@ -138,62 +138,64 @@ def test_modifying_an_action_binds_the_approval_to_the_new_parameters() -> None:
     assert approval.votes == (Vote("ann", harness.at, "modify", "", "transfer less", "checksum"),)
 
 
-def test_action_modify_has_to_change_something() -> None:
-    harness = asked_action()
-    harness.refuses(Decide(harness.asked("a").id, "modify"))
-    harness.refuses(Decide(harness.asked("a").id, "modify", modified_digest="transfer"))
+def test_a_modification_without_changes_is_refused() -> None:
+    harness = with_pending_action()
+    harness.refuses(Decide(harness.pending_approval("a").id, "modify"))
+    harness.refuses(Decide(harness.pending_approval("a").id, "modify", modified_digest="transfer"))
 
 
 def test_revising_an_action_counts_as_a_revision() -> None:
-    harness = asked_action()
+    harness = with_pending_action()
     harness.answer("a", "revise", feedback="ask finance first")
     assert (harness.states, harness.e("a").revision) == ({"a": "WORKING"}, 1)
 
 
-def test_action_reject() -> None:
-    harness = asked_action()
+def test_rejecting_an_action_fails_the_execution() -> None:
+    harness = with_pending_action()
     harness.answer("a", "reject", feedback="no")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
 
 
 # ---- validation --------------------------------------------------------------------------------------
-def test_validation_is_asked_with_the_finding() -> None:
-    harness = asked_validation()
+def test_a_validation_approval_shows_the_finding() -> None:
+    harness = with_pending_validation()
     assert harness.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
-    assert (harness.asked("a").digest, harness.asked("a").reason) == ("x", "the title is missing")
+    assert (harness.pending_approval("a").digest, harness.pending_approval("a").reason) == ("x", "the title is missing")
     assert harness.last.effects == (StageArtifacts(harness.e("a").id),)
     assert (harness.e("a").errors, harness.e("a").outputs) == (1, (RESULT.id,))
 
 
-def test_validation_accept_completes() -> None:
-    harness = asked_validation()
+def test_accepting_an_invalid_result_completes_the_execution() -> None:
+    harness = with_pending_validation()
     harness.answer("a", "accept")
     assert (harness.states, harness.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
 
 
-def test_validation_accept_still_asks_for_the_completion() -> None:
-    harness = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, requires_completion_approval=True))
+def test_an_accepted_invalid_result_still_needs_completion_approval() -> None:
+    harness = with_pending_validation(
+        CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, requires_completion_approval=True)
+    )
     harness.answer("a", "accept")
     assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
 
 
-def test_validation_feedback_tries_again() -> None:
-    harness = asked_validation()
+def test_validation_feedback_starts_a_new_attempt() -> None:
+    harness = with_pending_validation()
     harness.answer("a", "feedback", feedback="add a title")
     e = harness.e("a")
     assert (e.state, e.attempt, e.validations_used, e.revision) == (ExecutionState.WORKING, 2, 1, 0)
     assert status_of(harness) is ApprovalStatus.REVISION_REQUESTED
-    assert harness.detail(EventType.EXECUTION_VALIDATION_RETRIED)["reason"] == "add a title"
+    assert harness.event_detail(EventType.EXECUTION_VALIDATION_RETRIED)["reason"] == "add a title"
 
 
-def test_validation_reject() -> None:
-    harness = asked_validation()
+def test_rejecting_an_invalid_result_fails_the_execution() -> None:
+    harness = with_pending_validation()
     harness.answer("a", "reject")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
 
 
 def test_max_validation_retries_also_limits_ask_human() -> None:
-    harness = asked_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
+    harness = with_pending_validation(CheckpointPolicy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
     harness.answer("a", "feedback")
     harness.send(ResultInvalid(harness.e("a").id, 2, "x"), "worker")
     assert harness.states == {"a": "FAILED"}
@@ -201,7 +203,9 @@ def test_max_validation_retries_also_limits_ask_human() -> None:
 
 # ---- escalation --------------------------------------------------------------------------------------
 def test_retrying_after_an_escalation_renews_the_retry_limits() -> None:
-    harness = asked_escalation(policy=CheckpointPolicy(max_auto_retries=1, max_validation_retries=1, timeout=60.0))
+    harness = with_pending_escalation(
+        policy=CheckpointPolicy(max_auto_retries=1, max_validation_retries=1, timeout=60.0)
+    )
     e = harness.e("a")
     harness.run = harness.run.with_executions(
         e.replace(retries_used=1, validations_used=1, interruptions=2, active_seconds=50.0)
@@ -210,10 +214,10 @@ def test_retrying_after_an_escalation_renews_the_retry_limits() -> None:
     e = harness.e("a")
     assert (e.state, e.attempt) == (ExecutionState.WORKING, 2)
     assert (e.retries_used, e.validations_used, e.interruptions, e.active_seconds) == (0, 0, 0, 0.0)
-    assert harness.detail(EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
+    assert harness.event_detail(EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
 
 
-def test_retrying_after_an_escalation_asks_a_form_again() -> None:
+def test_retrying_after_an_escalation_requests_a_form_again() -> None:
     harness = Harness(plan_of("a", decides=("a",), policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     harness.answer("a", "answer")
     harness.finish("a", pass_decision=PassDecision.ESCALATE)
@@ -222,28 +226,28 @@ def test_retrying_after_an_escalation_asks_a_form_again() -> None:
 
 
 def test_accepting_after_an_escalation_completes_and_replaces_the_approval() -> None:
-    harness = asked_escalation(policy=CheckpointPolicy(requires_completion_approval=True))
+    harness = with_pending_escalation(policy=CheckpointPolicy(requires_completion_approval=True))
     assert harness.last.effects == (StageArtifacts(harness.e("a").id),)
     harness.answer("a", "accept")
     assert (harness.states, harness.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
 
 
 def test_accepting_without_a_result_is_refused() -> None:
-    harness = asked_escalation(digest=None)
+    harness = with_pending_escalation(digest=None)
     assert harness.last.effects == ()
-    refused = harness.refuses(Decide(harness.asked("a").id, "accept"))
+    refused = harness.refuses(Decide(harness.pending_approval("a").id, "accept"))
     assert (refused.message, refused.suggestions) == (mentions(), ("retry", "restart", "fail"))
 
 
-def test_restarting_after_an_escalation_begins_the_next_pass() -> None:
-    harness = asked_escalation()
+def test_restarting_after_an_escalation_starts_the_next_pass() -> None:
+    harness = with_pending_escalation()
     harness.answer("a", "restart")
     assert (harness.run.pass_number, harness.run.restart_count) == (2, 1)
     assert harness.all("a") == [ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
 def test_failing_after_an_escalation_follows_on_failure() -> None:
-    harness = asked_escalation()
+    harness = with_pending_escalation()
     harness.answer("a", "fail", feedback="hopeless")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
     assert harness.e("a").last_error == Failure("failed_by_decision", mentions("ann", "hopeless"))
@@ -251,26 +255,26 @@ def test_failing_after_an_escalation_follows_on_failure() -> None:
 
 
 # ---- input -----------------------------------------------------------------------------------------
-def test_input_answer() -> None:
-    harness = asked_input()
+def test_answering_a_question_continues_the_execution() -> None:
+    harness = with_pending_input()
     harness.answer("a", "answer", answer="checksum")
     assert (harness.states, harness.e("a").answer) == ({"a": "WORKING"}, "checksum")
 
 
 def test_the_agent_is_informed_of_a_declined_question() -> None:
-    harness = asked_input()
+    harness = with_pending_input()
     harness.answer("a", "decline")
     assert (harness.states, status_of(harness)) == ({"a": "WORKING"}, ApprovalStatus.REJECTED)
 
 
 def test_a_declined_script_input_follows_on_failure() -> None:
-    harness = asked_input(WaitingOn.SCRIPT_INPUT)
+    harness = with_pending_input(WaitingOn.SCRIPT_INPUT)
     harness.answer("a", "decline", feedback="not mine")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
     assert harness.e("a").last_error == Failure("declined", mentions("ann", "not mine"))
 
 
-def test_a_declined_form_follows_on_failure_and_a_retry_asks_again() -> None:
+def test_a_declined_form_follows_on_failure_and_a_retry_requests_it_again() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     harness.answer("a", "decline")
     assert harness.states == {"a": "FAILED"}

@@ -1,4 +1,4 @@
-"""The events of each command with all their details."""
+"""The events of each command, with all details."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from cairn.core.events import EventType as T
 from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalKind, OnFailure, OnInvalid, WaitingOn
-from tests.core.harness import RESULT, Harness, asking, plan_of
+from tests.core.harness import RESULT, Harness, plan_of, require_approval_for
 from tests.mentions import mentions
 
 
-def told(harness: Harness) -> list[tuple[Any, ...]]:
-    """Type, checkpoint of the execution, whether it names an approval, the rollback, and all details."""
+def event_rows(harness: Harness) -> list[tuple[Any, ...]]:
+    """Return type, checkpoint, whether an approval is named, rollback and all details of each event."""
     keys = {e.id: e.key for e in harness.run.executions.values()}
     return [
         (event.type, keys.get(event.execution or ""), event.approval is not None, event.rollback, dict(event.detail))
@@ -35,9 +35,9 @@ def told(harness: Harness) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_a_run_from_start_to_approval() -> None:
+def test_events_from_start_to_approval() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.RUN_STARTED, None, False, None, {"from": "not_started", "to": "in_progress"}),
         (T.EXECUTION_CREATED, "a", False, None, {"checkpoint": "a", "position": 0}),
         (
@@ -55,15 +55,15 @@ def test_a_run_from_start_to_approval() -> None:
         "checksum": RESULT.checksum,
         "size_bytes": RESULT.size,
     }
-    asked = {"kind": "completion", "digest": "digest", "required_approvals": 1, "reason": ""}
-    assert told(harness) == [
+    requested = {"kind": "completion", "digest": "digest", "required_approvals": 1, "reason": ""}
+    assert event_rows(harness) == [
         (T.ARTIFACTS_CREATED, "a", False, None, {"artifacts": [artifact]}),
         (T.EXECUTION_AWAITING_COMPLETION_APPROVAL, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
-        (T.APPROVAL_REQUESTED, "a", True, None, asked),
+        (T.APPROVAL_REQUESTED, "a", True, None, requested),
     ]
     harness.answer("a", "approve", feedback="good")
     decided = {"kind": "completion", "decision": "approve", "digest": "digest", "feedback": "good"}
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.APPROVAL_APPROVED, "a", True, None, decided),
         (T.EXECUTION_COMPLETED, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
         (T.ARTIFACTS_PROMOTED, "a", False, None, {"artifact_record_ids": [RESULT.id]}),
@@ -71,74 +71,74 @@ def test_a_run_from_start_to_approval() -> None:
     ]
 
 
-def test_a_fault_its_retry_and_its_end() -> None:
+def test_events_of_an_error_its_retry_and_the_final_failure() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
     harness.fail("a", Failure("network", "no route", "line 3"))
     error = {"error_type": "network", "error": "no route"}
     retried = {"checkpoint": "a", "attempt_number": 2, **error, "stack_trace": "line 3"}
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.EXECUTION_RETRIED, "a", False, None, retried),
         (T.EXECUTION_WAITING, "a", False, None, {"checkpoint": "a", "waiting_on": "retry_delay"}),
     ]
-    harness.due("a")
+    harness.retry_due("a")
     harness.fail("a", Failure("network", "no route"))
     failed = {"checkpoint": "a", "attempt_number": 2, **error}
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.EXECUTION_FAILED, "a", False, None, failed),
         (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": mentions("a")}),
     ]
     harness.send(RetryExecution(harness.e("a").id, 2))
-    assert told(harness)[:2] == [
+    assert event_rows(harness)[:2] == [
         (T.RUN_REOPENED, None, False, None, {"from": "failed", "to": "in_progress", "transition": "retry"}),
         (T.EXECUTION_RETRIED, "a", False, None, {"checkpoint": "a", "attempt_number": 3}),
     ]
 
 
-def test_a_pause_and_its_end() -> None:
+def test_events_of_a_pause_and_its_cancellation() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.send(PauseRun())
-    assert told(harness) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
+    assert event_rows(harness) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
     harness.send(ResumeRun())
-    assert told(harness) == [(T.PAUSE_CANCELLED, None, False, None, {"reason": "resume"})]
+    assert event_rows(harness) == [(T.PAUSE_CANCELLED, None, False, None, {"reason": "resume"})]
     harness.fail("a")
-    assert told(harness)[1:] == [
+    assert event_rows(harness)[1:] == [
         (T.PAUSE_REQUESTED, None, False, None, {"reason": mentions("a")}),
         (T.RUN_PAUSED, None, False, None, {"from": "in_progress", "to": "paused"}),
     ]
 
 
-def test_a_cancelled_run() -> None:
+def test_events_of_a_cancelled_run() -> None:
     harness = Harness(plan_of("a"))
     harness.send(CancelRun())
     reason = {"checkpoint": "a", "reason": mentions()}
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.EXECUTION_CANCELLED, "a", False, None, reason),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled"}),
     ]
 
 
-def test_a_refused_start() -> None:
+def test_events_of_a_rejected_start() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
-    assert told(harness)[2] == (T.EXECUTION_AWAITING_START_APPROVAL, "a", False, None, {"checkpoint": "a"})
+    assert event_rows(harness)[2] == (T.EXECUTION_AWAITING_START_APPROVAL, "a", False, None, {"checkpoint": "a"})
     harness.answer("a", "refuse", feedback="too early")
     decided = {"kind": "start", "decision": "refuse", "digest": "", "feedback": "too early"}
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.APPROVAL_REJECTED, "a", True, None, decided),
         (T.EXECUTION_START_REJECTED, "a", False, None, {"checkpoint": "a", "reason": "too early"}),
     ]
 
 
-def test_an_invalid_result_and_a_dead_worker() -> None:
+def test_events_of_an_invalid_result_and_a_dead_worker() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(on_invalid=OnInvalid.RETRY)}))
     harness.send(ResultInvalid(harness.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
     again = {"checkpoint": "a", "attempt_number": 2, "reason": "no title"}
-    assert told(harness)[0] == (T.EXECUTION_VALIDATION_RETRIED, "a", False, None, again)
+    assert event_rows(harness)[0] == (T.EXECUTION_VALIDATION_RETRIED, "a", False, None, again)
     harness.send(ExecutionInterrupted(harness.e("a").id, 2), "worker")
     died = {"checkpoint": "a", "dispatch_number": 2}
-    assert told(harness)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
+    assert event_rows(harness)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
 
 
-def test_a_rollback_and_its_undo() -> None:
+def test_events_of_a_rollback_and_its_undo() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.finish("a")
     harness.finish("b")
@@ -146,58 +146,58 @@ def test_a_rollback_and_its_undo() -> None:
     harness.send(RollBack("r", 0, reason="wrong figures"))
     reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "transition": "roll_back"}
     made = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
-    assert told(harness)[:3] == [
+    assert event_rows(harness)[:3] == [
         (T.RUN_REOPENED, None, False, None, reopened),
         (T.EXECUTION_ARCHIVED, "b", False, "r", {"checkpoint": "b"}),
         (T.ROLLBACK_INITIATED, None, False, "r", made),
     ]
     harness.send(UndoRollback("r"))
     cancelled = {"checkpoint": "b", "reason": mentions()}
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.EXECUTION_RESTORED, "b", False, "r", {"checkpoint": "b"}),
         (T.EXECUTION_CANCELLED, "b", False, None, cancelled),
         (T.ROLLBACK_UNDONE, None, False, "r", {"from": "in_progress", "to": "completed"}),
     ]
 
 
-def test_a_rollback_that_a_failure_makes() -> None:
+def test_events_of_a_rollback_after_a_failure() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)}))
     failed = harness.e("a")
     harness.fail("a")
     (rollback,) = harness.run.rollbacks
     made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": mentions("a")}
-    assert (T.ROLLBACK_INITIATED, None, False, rollback.id, made) in told(harness)
+    assert (T.ROLLBACK_INITIATED, None, False, rollback.id, made) in event_rows(harness)
 
 
-def test_a_run_that_is_taken_away_and_put_back() -> None:
+def test_events_of_an_archived_and_restored_run() -> None:
     harness = Harness(plan_of("a"))
     harness.send(ArchiveRun("r"))
-    assert told(harness) == [
+    assert event_rows(harness) == [
         (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": mentions()}),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": mentions()}),
         (T.RUN_ARCHIVED, None, False, "r", {}),
     ]
     harness.send(UndoRollback("r"))
-    assert told(harness)[:2] == [
+    assert event_rows(harness)[:2] == [
         (T.RUN_RESTORED, None, False, "r", {}),
         (T.ROLLBACK_UNDONE, None, False, "r", {"from": "cancelled", "to": "in_progress"}),
     ]
 
 
-def test_a_rework() -> None:
+def test_events_of_a_rework() -> None:
     harness = Harness(plan_of("a", "b", max_reworks=1))
     harness.finish("a")
     asker = harness.e("b")
     harness.send(ReworkRequested(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
-    asked = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
+    requested = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
     made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
-    assert told(harness)[:3] == [
+    assert event_rows(harness)[:3] == [
         (T.EXECUTION_WAITING, "b", False, None, {"checkpoint": "b", "waiting_on": "rework"}),
-        (T.REWORK_REQUESTED, "b", False, None, asked),
+        (T.REWORK_REQUESTED, "b", False, None, requested),
         (T.EXECUTION_CREATED, "a", False, None, made),
     ]
     harness.finish("a")
-    told_of = {
+    ended = {
         "checkpoint": "a",
         "status": "completed",
         "reason": "",
@@ -213,18 +213,18 @@ def test_a_rework() -> None:
             }
         ],
     }
-    assert (T.REWORK_ENDED, "b", False, None, told_of) in told(harness)
+    assert (T.REWORK_ENDED, "b", False, None, ended) in event_rows(harness)
     harness.send(ReworkRequested(asker.id, 2, "a"), "worker")
     why = mentions("1")
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
-    assert told(harness)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
+    assert event_rows(harness)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
     harness.answer("b", "accept", feedback="go on without")
-    refused = told_of | {"status": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}
-    assert told(harness)[1] == (T.REWORK_ENDED, "b", False, None, refused)
+    refused = ended | {"status": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}
+    assert event_rows(harness)[1] == (T.REWORK_ENDED, "b", False, None, refused)
 
 
-def test_questions_and_deadlines() -> None:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.INPUT, timeout=60.0))
+def test_events_of_questions_and_deadlines() -> None:
+    harness = Harness(plan_of("a"), judge=require_approval_for(ApprovalKind.INPUT, timeout=60.0))
     harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
-    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
-    assert told(harness)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})
+    harness.send(ApprovalExpired(harness.pending_approval("a").id, 1), "timer")
+    assert event_rows(harness)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})

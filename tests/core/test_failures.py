@@ -1,4 +1,4 @@
-"""Errors, retries, and what follows when they are used up."""
+"""Errors, retries, and `on_failure` when the retries are used up."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def test_a_failed_attempt_is_retried_after_the_delay_with_the_same_id_and_worksp
         active_since=None,
     )
     assert harness.last.effects == (ScheduleTimer(7.0, RetryDue(before.id, 1)),)
-    assert harness.told == ["execution_retried", "execution_waiting"]
+    assert harness.event_types == ["execution_retried", "execution_waiting"]
     harness.refuses(RetryDue(before.id, 0), StaleCommand)
-    harness.due("a")
+    harness.retry_due("a")
     assert (harness.e("a").state, harness.e("a").dispatch, harness.e("a").due_at) == (ExecutionState.WORKING, 2, None)
-    assert harness.did(CreateWorkspace) == []
+    assert harness.effects(CreateWorkspace) == []
 
 
 def test_a_permanent_error_is_not_retried() -> None:
@@ -66,7 +66,7 @@ def test_max_attempts_is_one_more_than_the_retries() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=2)}))
     for _ in range(2):
         harness.fail("a")
-        harness.due("a")
+        harness.retry_due("a")
     assert harness.e("a").attempt == 3
     harness.fail("a")
     assert (harness.e("a").state, harness.e("a").attempt, harness.e("a").errors) == (ExecutionState.FAILED, 3, 3)
@@ -79,7 +79,7 @@ def test_a_validation_retry_is_an_attempt_limited_only_by_its_own_limit() -> Non
         e = harness.e("a")
         harness.send(ResultInvalid(e.id, e.dispatch, "x"), "worker")
         assert (harness.e("a").state, harness.e("a").attempt) == (ExecutionState.WORKING, attempt)
-        assert harness.told == ["execution_validation_retried", "execution_dispatched"]
+        assert harness.event_types == ["execution_validation_retried", "execution_dispatched"]
     e = harness.e("a")
     harness.send(ResultInvalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
     assert (harness.e("a").state, harness.e("a").attempt, harness.e("a").validations_used) == (
@@ -98,12 +98,12 @@ def test_a_validation_retry_is_a_new_attempt_with_its_own_timeout_and_interrupti
     assert (e.waiting_on, e.interruptions, e.active_seconds, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
 
-def test_on_validation_failure_fail_gives_up_at_once() -> None:
+def test_on_validation_failure_fail_fails_at_once() -> None:
     policy = CheckpointPolicy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
     harness = Harness(plan_of("a", policies={"a": policy}))
     harness.send(ResultInvalid(harness.e("a").id, 1, "x", error=Failure("schema", "no title")), "worker")
     assert harness.e("a").state is ExecutionState.FAILED
-    assert harness.detail(EventType.EXECUTION_FAILED) == {
+    assert harness.event_detail(EventType.EXECUTION_FAILED) == {
         "checkpoint": "a",
         "attempt_number": 1,
         "error_type": "schema",
@@ -112,7 +112,7 @@ def test_on_validation_failure_fail_gives_up_at_once() -> None:
 
 
 def test_only_errors_are_retried_automatically() -> None:
-    """Timeout, decline and validation go straight to `on_failure`, whatever is left of the retries."""
+    """Timeout, decline and validation follow `on_failure` at once, even with retries left."""
     policy = CheckpointPolicy(max_auto_retries=3, timeout=10.0, max_validation_retries=0)
     harness = Harness(plan_of(("a", "b", "c"), policies=dict.fromkeys("abc", policy)))
     harness.time_out("a")
@@ -124,11 +124,11 @@ def test_only_errors_are_retried_automatically() -> None:
     assert harness.states == {"a": "FAILED", "b": "FAILED", "c": "FAILED"}
 
 
-def test_a_revision_renews_the_budgets() -> None:
+def test_a_revision_renews_the_retry_limits() -> None:
     policy = CheckpointPolicy(requires_completion_approval=True, max_auto_retries=1, max_validation_retries=1)
     harness = Harness(plan_of("a", policies={"a": policy}, max_interruptions=1))
     harness.fail("a")
-    harness.due("a")
+    harness.retry_due("a")
     harness.send(ResultInvalid(harness.e("a").id, 2, "x"), "worker")
     harness.send(ExecutionInterrupted(harness.e("a").id, 3), "worker")
     harness.finish("a")
@@ -139,14 +139,14 @@ def test_a_revision_renews_the_budgets() -> None:
     assert (e.retries_used, e.validations_used, e.interruptions, e.attempt, e.active_seconds) == (0, 0, 0, 3, 0.0)
 
 
-# ---- a worker that died ----------------------------------------------------------------------------
+# ---- dead workers ----------------------------------------------------------------------------------
 def test_the_dispatch_of_a_dead_worker_is_repeated_and_its_processes_are_stopped() -> None:
     harness = Harness(plan_of("a"))
     e = harness.e("a")
     harness.send(ExecutionInterrupted(e.id, 1), "worker")
     assert harness.last.effects == (StopExecution(e.id, 1), Dispatch(e.id, 2))
     assert (harness.e("a").attempt, harness.e("a").interruptions, harness.e("a").errors) == (1, 1, 0)
-    assert harness.told == ["execution_interrupted", "execution_dispatched"]
+    assert harness.event_types == ["execution_interrupted", "execution_dispatched"]
 
 
 def test_an_attempt_fails_after_its_fourth_interruption() -> None:
@@ -158,7 +158,7 @@ def test_an_attempt_fails_after_its_fourth_interruption() -> None:
     e = harness.e("a")
     assert (e.waiting_on, e.attempt, e.interruptions) == (WaitingOn.RETRY_DELAY, 2, 0)
     assert e.last_error == Failure("interrupted", mentions("4"))
-    harness.due("a")
+    harness.retry_due("a")
     for dispatch in (5, 6, 7):
         harness.send(ExecutionInterrupted(harness.e("a").id, dispatch), "worker")
     assert harness.states == {"a": "WORKING"}
@@ -172,24 +172,28 @@ def test_pause_pipeline_lets_running_executions_finish_and_then_pauses() -> None
     harness.fail("a")
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
     assert harness.states == {"a": "FAILED", "b": "WORKING"}
-    assert harness.did(MoveToErrored) == [MoveToErrored(harness.e("a").id)]
-    assert harness.did(StopExecution) == []
+    assert harness.effects(MoveToErrored) == [MoveToErrored(harness.e("a").id)]
+    assert harness.effects(StopExecution) == []
     harness.finish("b")
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.PAUSED, False)
     assert harness.states == {"a": "FAILED", "b": "COMPLETED"}
 
 
-def test_fail_run_stops_and_cancels_what_is_open() -> None:
+def test_fail_run_stops_and_cancels_open_executions() -> None:
     harness = failing(OnFailure.FAIL_RUN, ("a", "b", "c"))
     harness.send(InputRequested(harness.e("c").id, 1, WaitingOn.QUESTION), "worker")
-    question = harness.asked("c")
+    question = harness.pending_approval("c")
     harness.fail("a")
     assert harness.states == {"a": "FAILED", "b": "CANCELLED", "c": "CANCELLED"}
     assert (harness.run.status, harness.run.completed_at) == (RunStatus.FAILED, harness.at)
     a, b, c = (harness.e(key).id for key in "abc")
     assert harness.last.effects == (StopExecution(b, 1), MoveToErrored(a), MoveToErrored(b), MoveToErrored(c))
     assert harness.run.approvals[question.id].status.value == "withdrawn"
-    assert harness.detail(EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": mentions("a")}
+    assert harness.event_detail(EventType.RUN_FAILED) == {
+        "from": "in_progress",
+        "to": "failed",
+        "reason": mentions("a"),
+    }
 
 
 def test_rollback_checkpoint_archives_only_the_failed_execution_and_waits_for_a_manual_start() -> None:
@@ -218,7 +222,7 @@ def test_rollback_checkpoint_archives_only_the_failed_execution_and_waits_for_a_
     assert harness.states["b"] == "WORKING"
 
 
-def test_rollback_checkpoint_of_the_first_checkpoint_goes_to_the_beginning() -> None:
+def test_rollback_checkpoint_of_the_first_checkpoint_rolls_back_to_the_start() -> None:
     harness = failing(OnFailure.ROLLBACK_CHECKPOINT, "a")
     harness.fail("a")
     assert harness.run.rollbacks[0].target == -1

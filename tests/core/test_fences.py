@@ -91,13 +91,13 @@ def test_every_report_ends_its_own_dispatch_only(number: int) -> None:
     e = harness.e("a")
     report = reports(e.id, 1)[number]
     harness.send(report, "worker")
-    stops = harness.did(StopExecution)
+    stops = harness.effects(StopExecution)
     assert stops == ([StopExecution(e.id, 1)] if isinstance(report, ExecutionInterrupted) else [])
     for late in reports(e.id, 1):
         harness.refuses(late, StaleCommand)
 
 
-def test_effects_come_as_stop_files_dispatch_timers() -> None:
+def test_effects_are_ordered_stop_files_dispatch_timers() -> None:
     policies = {key: CheckpointPolicy(timeout=9.0) for key in "abc"}
     harness = Harness(plan_of("a", ("b", "c"), policies=policies, run_timeout=99.0))
     harness.finish("a")
@@ -120,28 +120,28 @@ def test_effects_come_as_stop_files_dispatch_timers() -> None:
 def test_a_workspace_is_dropped_when_an_execution_after_its_stage_starts() -> None:
     harness = Harness(plan_of(("a", "b"), "c", policies={"c": CheckpointPolicy(requires_start_approval=True)}))
     harness.finish("a")
-    assert harness.did(DeleteWorkspaces) == []
+    assert harness.effects(DeleteWorkspaces) == []
     harness.finish("b")
-    assert (harness.states["c"], harness.did(DeleteWorkspaces)) == ("AWAITING_START_APPROVAL", [])
+    assert (harness.states["c"], harness.effects(DeleteWorkspaces)) == ("AWAITING_START_APPROVAL", [])
     harness.answer("c", "approve")
-    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id, harness.e("b").id))]
+    assert harness.effects(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id, harness.e("b").id))]
     assert [e.has_workspace for e in harness.run.current] == [False, False, True]
 
 
 def test_a_workspace_is_dropped_once_even_when_a_form_follows() -> None:
     harness = Harness(plan_of("a", "b", policies={"b": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)}))
     harness.finish("a")
-    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
+    assert harness.effects(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
     harness.answer("b", "answer")
-    assert harness.did(DeleteWorkspaces) == []
+    assert harness.effects(DeleteWorkspaces) == []
 
 
 def test_the_last_workspace_is_dropped_when_the_run_ends() -> None:
     harness = Harness(plan_of(("a", "b")))
     harness.finish("a")
     harness.send(CancelRun())
-    assert harness.did(MoveToErrored) == [MoveToErrored(harness.e("b").id)]
-    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
+    assert harness.effects(MoveToErrored) == [MoveToErrored(harness.e("b").id)]
+    assert harness.effects(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
 
 
 def test_the_workspace_of_an_execution_that_never_started_is_removed() -> None:
@@ -154,9 +154,9 @@ def test_a_retried_execution_has_an_empty_workspace_that_is_dropped_like_any_oth
     harness = Harness(plan_of("a"))
     e = harness.e("a")
     harness.fail("a")
-    assert harness.did(MoveToErrored) == [MoveToErrored(e.id)]
+    assert harness.effects(MoveToErrored) == [MoveToErrored(e.id)]
     harness.send(RetryExecution(e.id, 1))
-    assert harness.did(CreateWorkspace) == [CreateWorkspace(e.id)]
+    assert harness.effects(CreateWorkspace) == [CreateWorkspace(e.id)]
     harness.finish("a")
     assert harness.last.effects == (PromoteArtifacts(e.id), DeleteWorkspaces((e.id,)))
 
@@ -166,15 +166,15 @@ def test_a_result_is_staged_only_if_there_is_one() -> None:
         plan_of(("a", "b"), policies=dict.fromkeys("ab", CheckpointPolicy(requires_completion_approval=True)))
     )
     harness.send(ExecutionFinished(harness.e("a").id, 1, "x", (RESULT,)), "worker")
-    assert harness.did(StageArtifacts) == [StageArtifacts(harness.e("a").id)]
+    assert harness.effects(StageArtifacts) == [StageArtifacts(harness.e("a").id)]
     harness.send(ExecutionFinished(harness.e("b").id, 1, "x"), "worker")
-    assert (harness.did(StageArtifacts), harness.told) == (
+    assert (harness.effects(StageArtifacts), harness.event_types) == (
         [],
         ["execution_awaiting_completion_approval", "approval_requested"],
     )
 
 
-def test_a_decision_leaves_the_run_it_was_given_as_it_was() -> None:
+def test_a_decision_does_not_change_the_run_before_it() -> None:
     harness = Harness(plan_of("a"))
     before, copy = harness.run, dict(harness.run.executions)
     decide(before, CancelRun(), CommandContext(BEGIN, "ann", UUID(int=9)))

@@ -1,4 +1,4 @@
-"""The values themselves: copies, questions, and how executions stand."""
+"""Frozen values: copies, properties, and the index of executions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run_of(*executions: Execution) -> Run:
     return Run("run", plan_of("a", "b"), executions={e.id: e for e in executions})
 
 
-def test_a_changed_copy_leaves_the_first_as_it_was() -> None:
+def test_a_changed_copy_does_not_change_the_original() -> None:
     e = execution("a", 1)
     assert e.replace(attempt=2) == Execution("a1", "a", 0, 1, 1, state=ExecutionState.COMPLETED, attempt=2)
     assert e.attempt == 1
@@ -27,12 +27,12 @@ def test_a_changed_copy_leaves_the_first_as_it_was() -> None:
         e.attempt = 2  # type: ignore[misc]
 
 
-def test_a_field_that_does_not_exist_cannot_be_changed() -> None:
+def test_replacing_an_unknown_field_is_an_error() -> None:
     with pytest.raises(TypeError, match=r"Execution\b.*\bcolour"):
         execution("a", 1).replace(colour="red")
 
 
-def test_what_is_current_open_failed_and_done() -> None:
+def test_current_open_failed_and_completed_executions() -> None:
     old = execution("a", 1, pass_number=0)
     archived = execution("a", 2, archived_by="r")
     first, again = execution("a", 3), execution("a", 4)
@@ -56,7 +56,7 @@ def test_what_is_current_open_failed_and_done() -> None:
     ],
 )
 @pytest.mark.parametrize("state", list(ExecutionState))
-def test_how_executions_stand_is_kept_up_to_date(state: ExecutionState, change: dict[str, object]) -> None:
+def test_the_execution_index_follows_every_change(state: ExecutionState, change: dict[str, object]) -> None:
     executions = [execution("a", 1), execution("a", 2, state), execution("b", 3, ExecutionState.FAILED)]
     for e in executions:
         run = run_of(*executions)
@@ -66,20 +66,20 @@ def test_how_executions_stand_is_kept_up_to_date(state: ExecutionState, change: 
         assert list(changed.index.open) == list(ExecutionIndex.of(changed.executions.values(), 1).open)
 
 
-def test_what_comes_back_from_an_archive_stands_where_it_was_made() -> None:
+def test_a_restored_execution_returns_to_its_original_position() -> None:
     run = run_of(execution("a", 1, archived_by="r"), execution("a", 2))
     back = run.with_executions(execution("a", 1))
     assert [e.ordinal for e in back.current] == [1, 2]
     assert back.latest("a") == execution("a", 2)
 
 
-def test_several_at_once_and_another_pass() -> None:
+def test_several_executions_change_at_once_and_a_new_pass_has_none() -> None:
     run = run_of(execution("a", 1))
     more = run.with_executions(execution("b", 2), execution("a", 1, ExecutionState.FAILED))
     assert (more.failed, more.complete) == ((execution("a", 1, ExecutionState.FAILED),), {"b"})
     assert more.replace(pass_number=2).current == ()
 
 
-def test_a_policy_that_is_not_told_is_the_default() -> None:
+def test_a_missing_policy_is_the_default() -> None:
     plan = Plan((), {"a": CheckpointPolicy(max_revisions=9)})
     assert (plan.policy("a").max_revisions, plan.policy("b")) == (9, CheckpointPolicy())

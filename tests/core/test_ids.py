@@ -1,4 +1,4 @@
-"""Ids that follow from what they name: as RFC 9562 says, and always the same."""
+"""Ids derived from names: they follow RFC 9562 and never change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.core.ids import id_of
 
 
 @given(st.uuids(), st.text(st.characters(codec="utf-8")))
-def test_an_id_is_what_uuid5_says(namespace: UUID, name: str) -> None:
+def test_an_id_equals_uuid5(namespace: UUID, name: str) -> None:
     assert id_of(namespace, name) == str(uuid5(namespace, name))
 
 
@@ -23,5 +23,5 @@ def test_an_id_is_what_uuid5_says(namespace: UUID, name: str) -> None:
         (NAMESPACE_URL, "https://example.com", "4fd35a71-71ef-5a55-a9d9-aa75c889a6d0"),
     ],
 )
-def test_it_stays_the_same_in_every_release(namespace: UUID, name: str, expected: str) -> None:
+def test_ids_are_the_same_in_every_release(namespace: UUID, name: str, expected: str) -> None:
     assert id_of(namespace, name) == expected

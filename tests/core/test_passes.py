@@ -46,7 +46,7 @@ def test_complete_continues_or_ends_the_run() -> None:
     harness = deciding()
     harness.finish("d", pass_decision=PassDecision.COMPLETE)
     assert (harness.e("d").pass_decision, harness.states["z"]) == (PassDecision.COMPLETE, "WORKING")
-    assert harness.detail(EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
+    assert harness.event_detail(EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
     harness.finish("z")
     assert (harness.run.status, harness.run.pass_number) == (RunStatus.COMPLETED, 1)
 
@@ -57,20 +57,20 @@ def test_without_a_pass_decision_it_counts_as_complete() -> None:
     assert harness.e("d").pass_decision is PassDecision.COMPLETE
 
 
-def test_who_does_not_decide_has_no_ruling() -> None:
+def test_a_checkpoint_that_does_not_decide_has_no_pass_decision() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.finish("a", pass_decision=PassDecision.RESTART)
     assert (harness.e("a").pass_decision, harness.run.pass_number) == (None, 1)
 
 
-def test_restart_begins_the_next_pass_at_the_first_checkpoint() -> None:
+def test_restart_starts_the_next_pass_at_the_first_checkpoint() -> None:
     harness = deciding(auto_advance=False)
     harness.send(StartExecution(harness.e("d").id))
     harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.run.restart_count) == (2, 1)
     assert harness.states == {"a": "WORKING"}
     assert [e.pass_number for e in harness.run.executions.values()] == [1, 1, 2]
-    assert harness.detail(EventType.PASS_STARTED) == {"pass_number": 2, "reason": mentions("d", "RESTART")}
+    assert harness.event_detail(EventType.PASS_STARTED) == {"pass_number": 2, "reason": mentions("d", "RESTART")}
     first = [e.id for e in harness.run.executions.values() if e.pass_number == 1]
     assert harness.last.effects == (
         PromoteArtifacts(first[1]),
@@ -81,7 +81,7 @@ def test_restart_begins_the_next_pass_at_the_first_checkpoint() -> None:
     )
 
 
-def test_restart_stops_and_cancels_what_is_open() -> None:
+def test_restart_stops_and_cancels_open_executions() -> None:
     harness = Harness(plan_of("a", "d", "z", decides=("d",), needs={"z": ("a",)}))
     harness.finish("a")
     z = harness.e("z")
@@ -106,12 +106,12 @@ def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
     harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
     why = mentions("1")
-    assert harness.detail(EventType.PASS_DECISION_OVERRIDDEN) == {
+    assert harness.event_detail(EventType.PASS_DECISION_OVERRIDDEN) == {
         "checkpoint": "d",
         "decision": "ESCALATE",
         "reason": why,
     }
-    assert harness.asked("d").reason == why
+    assert harness.pending_approval("d").reason == why
 
 
 def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
@@ -124,7 +124,7 @@ def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
     assert (decider.state, decider.pass_decision) == (
         ExecutionState.COMPLETED,
         PassDecision.RESTART,
-    )  # the answer stands for its completion
+    )  # the answer replaces the completion approval
 
 
 def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() -> None:
@@ -132,8 +132,8 @@ def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() 
     harness = deciding(policies=policies)
     harness.finish("d", pass_decision=PassDecision.ESCALATE)
     assert (harness.e("d").waiting_on, harness.e("d").pass_decision) == (WaitingOn.ESCALATION, PassDecision.ESCALATE)
-    assert harness.asked("d").reason == mentions()
-    assert harness.did(StageArtifacts) == [StageArtifacts(harness.e("d").id)]
+    assert harness.pending_approval("d").reason == mentions()
+    assert harness.effects(StageArtifacts) == [StageArtifacts(harness.e("d").id)]
     harness.answer("d", "accept")
     assert (harness.e("d").state, harness.e("d").pass_decision, harness.states["z"]) == (
         ExecutionState.COMPLETED,
@@ -156,7 +156,7 @@ def test_a_first_pass_never_completes() -> None:
     harness = deciding(require_second_pass=True)
     harness.finish("d", pass_decision=PassDecision.COMPLETE)
     assert (harness.run.pass_number, harness.states) == (2, {"a": "WORKING"})
-    assert harness.detail(EventType.PASS_DECISION_OVERRIDDEN) == {
+    assert harness.event_detail(EventType.PASS_DECISION_OVERRIDDEN) == {
         "checkpoint": "d",
         "decision": "RESTART",
         "reason": mentions(),
@@ -172,7 +172,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
     harness.finish("a")
     harness.finish("b")
     assert (harness.run.status, harness.run.pass_number) == (RunStatus.IN_PROGRESS, 2)
-    assert harness.detail(EventType.PASS_STARTED)["reason"] == mentions()
+    assert harness.event_detail(EventType.PASS_STARTED)["reason"] == mentions()
     harness.finish("a")
     harness.finish("b")
     assert harness.run.status is RunStatus.COMPLETED
@@ -181,7 +181,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
 def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
     harness = deciding(require_second_pass=True)
     harness.finish("d", pass_decision=PassDecision.ESCALATE)
-    refused = harness.refuses(Decide(harness.asked("d").id, "accept"))
+    refused = harness.refuses(Decide(harness.pending_approval("d").id, "accept"))
     assert refused.suggestions == ("retry", "restart", "fail")
     harness.answer("d", "restart")
     assert harness.run.pass_number == 2
@@ -195,10 +195,13 @@ def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
     assert harness.run.pass_number == 2
 
 
-def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
+def test_approving_a_completion_applies_its_pass_decision() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(requires_completion_approval=True)})
     harness.finish("d", pass_decision=PassDecision.RESTART)
-    assert (harness.run.pass_number, harness.detail(EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL)["decision"]) == (
+    assert (
+        harness.run.pass_number,
+        harness.event_detail(EventType.EXECUTION_AWAITING_COMPLETION_APPROVAL)["decision"],
+    ) == (
         1,
         "RESTART",
     )
@@ -206,7 +209,7 @@ def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
     assert harness.run.pass_number == 2
 
 
-def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
+def test_a_revision_clears_the_earlier_pass_decision() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(requires_completion_approval=True)})
     harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.send(PauseRun())
@@ -219,7 +222,7 @@ def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
     )
 
 
-def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
+def test_a_pass_decision_under_rework_does_not_restart() -> None:
     harness = deciding(policies={"d": CheckpointPolicy(requires_completion_approval=True)})
     harness.finish("d", pass_decision=PassDecision.RESTART)
     harness.send(PauseRun())
@@ -232,7 +235,7 @@ def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
     assert harness.states["z"] == "WORKING"
 
 
-# ---- by hand -----------------------------------------------------------------------------------------
+# ---- manual restarts ---------------------------------------------------------------------------------
 @pytest.mark.parametrize("status", ["in_progress", "paused", "failed", "completed"])
 def test_a_manual_restart_is_counted_but_not_limited(status: str) -> None:
     policies = {
@@ -248,7 +251,7 @@ def test_a_manual_restart_is_counted_but_not_limited(status: str) -> None:
     harness.send(RestartRun(1))
     assert (harness.run.status, harness.run.pass_number, harness.run.restart_count) == (RunStatus.IN_PROGRESS, 2, 1)
     assert (harness.states, harness.run.completed_at, harness.run.paused_at) == ({"a": "WORKING"}, None, None)
-    assert harness.detail(EventType.PASS_STARTED)["reason"] == mentions()
+    assert harness.event_detail(EventType.PASS_STARTED)["reason"] == mentions()
 
 
 def test_a_repeated_restart_of_the_same_pass_counts_once() -> None:

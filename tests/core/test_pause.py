@@ -25,12 +25,12 @@ from cairn.core.events import EventType
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.rule_verdict import Judge, no_rules
 from cairn.core.states import ApprovalKind, ExecutionMode, ExecutionState, OnFailure, PassDecision, RunStatus, WaitingOn
-from tests.core.harness import Harness, asking, plan_of
+from tests.core.harness import Harness, plan_of, require_approval_for
 from tests.mentions import mentions
 
 
 def paused(policy: CheckpointPolicy, judge: Judge = no_rules) -> Harness:
-    """A run that was paused while `a` waits for a person, with `b` to come."""
+    """Return a run that was paused while `a` waits for a person. `b` has not started."""
     harness = Harness(plan_of("a", "b", policies={"a": policy}), judge=judge)
     if harness.states == {"a": "WORKING"}:
         harness.finish("a")
@@ -47,7 +47,7 @@ def test_a_pause_takes_effect_at_once_when_no_runner_is_working() -> None:
         harness.at,
         False,
     )
-    assert harness.told == ["pause_requested", "run_paused"]
+    assert harness.event_types == ["pause_requested", "run_paused"]
     harness.refuses(PauseRun())
 
 
@@ -75,7 +75,7 @@ def test_resume_withdraws_a_pause_request() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.send(PauseRun())
     harness.send(ResumeRun())
-    assert (harness.run.pause_requested, harness.told) == (False, ["pause_cancelled"])
+    assert (harness.run.pause_requested, harness.event_types) == (False, ["pause_cancelled"])
     harness.finish("a")
     assert harness.states["b"] == "WORKING"
     harness.refuses(ResumeRun())
@@ -86,10 +86,10 @@ def test_completing_the_run_beats_a_requested_pause() -> None:
     harness.send(PauseRun())
     harness.finish("a")
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.COMPLETED, False)
-    assert harness.detail(EventType.PAUSE_CANCELLED) == {"reason": "complete"}
+    assert harness.event_detail(EventType.PAUSE_CANCELLED) == {"reason": "complete"}
 
 
-def test_a_required_second_pass_does_not_begin_while_a_pause_is_requested() -> None:
+def test_a_required_second_pass_does_not_start_while_a_pause_is_requested() -> None:
     harness = Harness(plan_of("a", require_second_pass=True))
     harness.send(PauseRun())
     harness.finish("a")
@@ -121,7 +121,7 @@ def test_while_paused_a_form_is_stored_and_nothing_is_dispatched() -> None:
     harness = paused(CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY))
     harness.answer("a", "answer", answer="checksum")
     assert (harness.e("a").state, harness.e("a").answer) == (ExecutionState.READY, "checksum")
-    assert (harness.last.effects, harness.told) == ((), ["approval_approved", "execution_ready"])
+    assert (harness.last.effects, harness.event_types) == ((), ["approval_approved", "execution_ready"])
     harness.send(ResumeRun())
     assert harness.last.effects == (Dispatch(harness.e("a").id, 1),)
 
@@ -134,7 +134,7 @@ def test_while_paused_every_decision_takes_effect(decision: str, state: Executio
     harness = paused(CheckpointPolicy(requires_completion_approval=True))
     harness.answer("a", decision)
     assert harness.e("a").state is state
-    assert harness.did(Dispatch) == []
+    assert harness.effects(Dispatch) == []
     assert harness.run.status is (RunStatus.FAILED if decision == "reject" else RunStatus.PAUSED)
 
 
@@ -164,7 +164,7 @@ def test_while_paused_a_restart_can_be_decided_without_a_result() -> None:
     assert (harness.run.status, harness.run.pass_number, harness.states) == (RunStatus.PAUSED, 1, {"a": "READY"})
     harness.send(ResumeRun())
     assert (harness.run.pass_number, harness.all("a")) == (2, [ExecutionState.CANCELLED, ExecutionState.WORKING])
-    assert harness.detail(EventType.PASS_STARTED) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
+    assert harness.event_detail(EventType.PASS_STARTED) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
 
 
 def test_while_paused_a_retry_delay_ends_and_nothing_starts() -> None:
@@ -172,15 +172,15 @@ def test_while_paused_a_retry_delay_ends_and_nothing_starts() -> None:
     harness.fail("a")
     harness.send(PauseRun())
     assert harness.run.status is RunStatus.PAUSED
-    harness.due("a")
+    harness.retry_due("a")
     assert harness.states == {"a": "READY"}
     harness.send(ResumeRun())
     assert harness.states == {"a": "WORKING"}
 
 
 def test_while_paused_deadlines_continue() -> None:
-    harness = paused(CheckpointPolicy(), asking(ApprovalKind.COMPLETION, timeout=60.0))
-    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
+    harness = paused(CheckpointPolicy(), require_approval_for(ApprovalKind.COMPLETION, timeout=60.0))
+    harness.send(ApprovalExpired(harness.pending_approval("a").id, 1), "timer")
     assert (harness.run.status, harness.states) == (RunStatus.FAILED, {"a": "FAILED"})
 
 
@@ -213,7 +213,7 @@ def test_a_manual_retry_ends_a_pause() -> None:
     assert harness.run.pause_requested
     harness.send(RetryExecution(harness.e("a").id, 1))
     assert (harness.run.status, harness.run.pause_requested) == (RunStatus.IN_PROGRESS, False)
-    assert harness.detail(EventType.PAUSE_CANCELLED) == {"reason": "retry"}
+    assert harness.event_detail(EventType.PAUSE_CANCELLED) == {"reason": "retry"}
 
 
 def test_a_rework_and_a_dismissal_do_not_end_a_pause() -> None:

@@ -1,4 +1,4 @@
-"""One decision counts, for the content that was shown."""
+"""Only one decision counts, and only for the displayed content."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.core.harness import Harness, plan_of
 from tests.mentions import mentions
 
 
-def asked_completion() -> Harness:
+def with_pending_completion() -> Harness:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True)}))
     harness.finish("a")
     return harness
 
 
 def test_one_decision_counts_and_the_others_are_refused() -> None:
-    harness = asked_completion()
-    approval = harness.asked("a").id
+    harness = with_pending_completion()
+    approval = harness.pending_approval("a").id
     harness.send(Decide(approval, "approve"), "bob")
     refused = harness.refuses(Decide(approval, "reject"))
     assert refused.message == mentions("approved", "bob")
@@ -27,25 +27,25 @@ def test_one_decision_counts_and_the_others_are_refused() -> None:
 
 
 def test_a_decision_of_another_approval_kind_is_refused() -> None:
-    harness = asked_completion()
-    refused = harness.refuses(Decide(harness.asked("a").id, "accept"))
+    harness = with_pending_completion()
+    refused = harness.refuses(Decide(harness.pending_approval("a").id, "accept"))
     assert refused.message == mentions("'accept'", "completion")
     assert refused.suggestions == ("approve", "revise", "reject")
 
 
 def test_a_decision_on_other_content_is_stale() -> None:
-    harness = asked_completion()
-    harness.refuses(Decide(harness.asked("a").id, "approve", "another"), StaleCommand)
+    harness = with_pending_completion()
+    harness.refuses(Decide(harness.pending_approval("a").id, "approve", "another"), StaleCommand)
     harness.answer("a", "approve", digest="d")
     assert harness.states == {"a": "COMPLETED"}
 
 
 def test_a_cancelled_execution_withdraws_its_approval() -> None:
-    harness = asked_completion()
-    approval = harness.asked("a").id
+    harness = with_pending_completion()
+    approval = harness.pending_approval("a").id
     harness.send(CancelRun())
     assert harness.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
-    assert harness.detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": mentions()}
+    assert harness.event_detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": mentions()}
     refused = harness.refuses(Decide(approval, "approve"))
     assert refused.message == mentions("withdrawn")
     harness.refuses(ApprovalExpired(approval, 1), StaleCommand)

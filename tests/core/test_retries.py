@@ -24,7 +24,7 @@ from cairn.core.states import (
     RunStatus,
     WaitingOn,
 )
-from tests.core.harness import RESULT, Harness, asking, plan_of
+from tests.core.harness import RESULT, Harness, plan_of, require_approval_for
 from tests.mentions import mentions
 
 
@@ -37,7 +37,7 @@ def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retr
 def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
     harness = failing(OnFailure.FAIL_RUN, "a", max_auto_retries=1)
     harness.fail("a")
-    harness.due("a")
+    harness.retry_due("a")
     harness.fail("a")
     failed = harness.e("a")
     assert not failed.has_workspace
@@ -54,10 +54,14 @@ def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
         active_seconds=0.0,
     )
     assert harness.last.effects == (CreateWorkspace(failed.id), Dispatch(failed.id, 3))
-    assert harness.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "transition": "retry"}
+    assert harness.event_detail(EventType.RUN_REOPENED) == {
+        "from": "failed",
+        "to": "in_progress",
+        "transition": "retry",
+    }
 
 
-def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
+def test_a_retry_clears_the_results_of_the_failed_attempt() -> None:
     policy = CheckpointPolicy(
         mode=ExecutionMode.HUMAN_ONLY, requires_completion_approval=True, max_validation_retries=1
     )
@@ -121,16 +125,18 @@ def test_resume_with_a_failed_execution_is_refused_with_alternatives() -> None:
     assert refused.suggestions == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
 
 
-def test_a_retry_of_an_unapproved_start_asks_again() -> None:
-    harness = Harness(plan_of("a"), judge=asking(ApprovalKind.START, timeout=60.0, on_expiry=OnExpiry.FAIL))
-    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
+def test_a_retry_of_an_unapproved_start_requests_approval_again() -> None:
+    harness = Harness(
+        plan_of("a"), judge=require_approval_for(ApprovalKind.START, timeout=60.0, on_expiry=OnExpiry.FAIL)
+    )
+    harness.send(ApprovalExpired(harness.pending_approval("a").id, 1), "timer")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     harness.send(RetryExecution(harness.e("a").id, 1))
     assert harness.states == {"a": "AWAITING_START_APPROVAL"}
-    assert harness.asked("a").attempt == 2
+    assert harness.pending_approval("a").attempt == 2
 
 
-def test_a_retry_of_an_approved_start_does_not_ask_again() -> None:
+def test_a_retry_of_an_approved_start_needs_no_new_approval() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     harness.answer("a", "approve")
     harness.fail("a")
@@ -144,7 +150,10 @@ def test_the_checkpoint_of_a_dismissed_failure_waits_for_a_manual_start() -> Non
     harness.send(CancelExecution(harness.e("a").id))
     assert harness.run.status is RunStatus.IN_PROGRESS
     assert harness.all("a") == [ExecutionState.CANCELLED, ExecutionState.PENDING]
-    assert harness.all("b") == [ExecutionState.CANCELLED, ExecutionState.WORKING]  # a cancelled one does not count
+    assert harness.all("b") == [
+        ExecutionState.CANCELLED,
+        ExecutionState.WORKING,
+    ]  # cancelled executions don't count
 
 
 def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending() -> None:
@@ -167,7 +176,7 @@ def test_a_run_with_only_failed_executions_left_is_paused() -> None:
     assert (harness.run.status, harness.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "FAILED"})
     harness.finish("a")
     assert harness.run.status is RunStatus.PAUSED
-    assert harness.detail(EventType.RUN_PAUSED)["reason"] == mentions()
+    assert harness.event_detail(EventType.RUN_PAUSED)["reason"] == mentions()
     harness.send(RetryExecution(harness.e("b").id, 1))
     harness.finish("b")
     assert harness.run.status is RunStatus.COMPLETED

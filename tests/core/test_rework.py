@@ -23,16 +23,16 @@ from tests.core.harness import RESULT, Harness, plan_of
 from tests.mentions import mentions
 
 
-def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Harness:
-    """`b` works and has sent `key` back."""
+def with_requested_rework(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Harness:
+    """`b` is running and has sent `key` back."""
     harness = Harness(plan_of("a", "b", "c", policies=policies))
     harness.finish("a", "a1")
     harness.send(ReworkRequested(harness.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return harness
 
 
-def looked_at() -> Harness:
-    """`b` is up for approval."""
+def with_pending_completion() -> Harness:
+    """`b` waits for completion approval."""
     harness = Harness(
         plan_of("a", "b", policies={"b": CheckpointPolicy(requires_completion_approval=True, timeout=60.0)})
     )
@@ -41,33 +41,33 @@ def looked_at() -> Harness:
     return harness
 
 
-# ---- a runner asks -----------------------------------------------------------------------------------
+# ---- requested by a runner ---------------------------------------------------------------------------
 def test_the_requester_waits_for_a_new_execution_of_the_earlier_checkpoint() -> None:
-    harness = wanted()
+    harness = with_requested_rework()
     rework, asker = harness.e("a"), harness.e("b")
     assert (rework.state, rework.is_rework, rework.parent_execution) == (ExecutionState.WORKING, True, asker.id)
     assert (rework.position, rework.requires_new_approval) == (0, True)
     assert (asker.state, asker.waiting_on) == (ExecutionState.WAITING, WaitingOn.REWORK)
     assert harness.run.reworks == 1
     assert harness.run.complete == frozenset()
-    assert harness.told == ["execution_waiting", "rework_requested", "execution_created", "execution_dispatched"]
+    assert harness.event_types == ["execution_waiting", "rework_requested", "execution_created", "execution_dispatched"]
     assert rework.rework == Rework("b", "Add it up again", "a figure is wrong")
-    assert harness.detail(EventType.REWORK_REQUESTED) == {
+    assert harness.event_detail(EventType.REWORK_REQUESTED) == {
         "checkpoint": "a",
         "reason": "a figure is wrong",
         "prompt": "Add it up again",
         "requested_by": "b",
     }
-    assert harness.detail(EventType.EXECUTION_CREATED)["parent_execution_id"] == asker.id
+    assert harness.event_detail(EventType.EXECUTION_CREATED)["parent_execution_id"] == asker.id
 
 
 def test_a_finished_rework_resumes_its_requester() -> None:
-    harness = wanted()
+    harness = with_requested_rework()
     rework = harness.e("a")
     harness.finish("a", "a2")
     assert harness.run.latest("a") == harness.e("a")
     assert (harness.e("b").state, harness.e("b").dispatch, harness.e("b").attempt) == (ExecutionState.WORKING, 2, 1)
-    assert harness.detail(EventType.REWORK_ENDED) == {
+    assert harness.event_detail(EventType.REWORK_ENDED) == {
         "checkpoint": "a",
         "status": "completed",
         "reason": "",
@@ -92,8 +92,8 @@ def test_a_rework_sees_the_results_of_its_requester() -> None:
     harness.send(ReworkRequested(harness.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
     asker = harness.e("b")
     assert (asker.digest, asker.outputs, asker.waiting_on) == ("b1", ("artifact-2",), WaitingOn.REWORK)
-    assert harness.did(StageArtifacts) == [StageArtifacts(asker.id)]
-    assert harness.told[0] == "artifacts_created"
+    assert harness.effects(StageArtifacts) == [StageArtifacts(asker.id)]
+    assert harness.event_types[0] == "artifacts_created"
     harness.finish("a", "a2")
     harness.finish("b", "b2")
     assert harness.e("b").outputs == (RESULT.id,)
@@ -116,9 +116,9 @@ def test_a_rework_starts_automatically_without_auto_advance() -> None:
     ],
 )
 def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, why: str) -> None:
-    harness = wanted(key)
+    harness = with_requested_rework(key)
     assert (harness.states["b"], harness.e("b").dispatch, harness.run.reworks) == ("WORKING", 2, 0)
-    assert harness.detail(EventType.REWORK_ENDED) == {
+    assert harness.event_detail(EventType.REWORK_ENDED) == {
         "checkpoint": key,
         "status": "refused",
         "reason": why,
@@ -135,7 +135,7 @@ def test_one_open_rework_per_checkpoint() -> None:
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     harness.send(ReworkRequested(harness.e("c").id, 1, "a"), "worker")
     assert harness.states["c"] == "WORKING"
-    assert harness.detail(EventType.REWORK_ENDED)["reason"] == mentions("'a'")
+    assert harness.event_detail(EventType.REWORK_ENDED)["reason"] == mentions("'a'")
     harness.refuses(RequestRework("a"))
 
 
@@ -163,20 +163,20 @@ def test_rework_past_ten_per_run_is_escalated() -> None:
     harness.finish("a")
     harness.send(ReworkRequested(harness.e("b").id, 2, "a"), "worker")
     assert (harness.e("b").waiting_on, harness.e("b").pending_rework) == (WaitingOn.ESCALATION, PendingRework("a"))
-    assert harness.asked("b").reason == mentions("1")
+    assert harness.pending_approval("b").reason == mentions("1")
 
 
 def test_rework_past_a_depth_of_three_is_escalated() -> None:
     harness = Harness(plan_of("a", "b", "c", "d", "e"))
     for key in "abcd":
         harness.finish(key)
-    for asker, key in (("e", "d"), ("d", "c"), ("c", "b")):
-        harness.send(ReworkRequested(harness.e(asker).id, 1, key), "worker")
+    for requester, key in (("e", "d"), ("d", "c"), ("c", "b")):
+        harness.send(ReworkRequested(harness.e(requester).id, 1, key), "worker")
     assert harness.run.rework_depth(harness.e("b")) == 3
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     assert harness.e("b").waiting_on is WaitingOn.ESCALATION
-    assert harness.asked("b").reason == mentions("3")
-    harness.answer("b", "accept")  # it goes on without
+    assert harness.pending_approval("b").reason == mentions("3")
+    harness.answer("b", "accept")  # it continues without the rework
     for key in "bcd":
         harness.finish(key)
     assert harness.states["e"] == "WORKING"
@@ -200,7 +200,7 @@ def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: st
             assert harness.e("a").parent_execution == asker.id
         case "accept":
             assert harness.states == {"a": "COMPLETED", "b": "WORKING"}
-            assert harness.detail(EventType.REWORK_ENDED) == {
+            assert harness.event_detail(EventType.REWORK_ENDED) == {
                 "checkpoint": "a",
                 "status": "refused",
                 "reason": "so be it",
@@ -219,14 +219,14 @@ def test_a_rework_that_is_granted_too_late_is_refused() -> None:
     harness.finish("a")
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     harness.send(RequestRework("a"))
-    harness.refuses(Decide(harness.asked("b").id, "retry"))
-    assert harness.asked("b").status is ApprovalStatus.PENDING
+    harness.refuses(Decide(harness.pending_approval("b").id, "retry"))
+    assert harness.pending_approval("b").status is ApprovalStatus.PENDING
 
 
-# ---- a person asks -------------------------------------------------------------------------------------
+# ---- requested by a user -----------------------------------------------------------------------------------
 def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
-    harness = looked_at()
-    approval = harness.asked("b").id
+    harness = with_pending_completion()
+    approval = harness.pending_approval("b").id
     harness.send(RequestRework("a", harness.e("b").id, "it is too long", "Make it short"))
     assert harness.e("a").rework == Rework("ann", "Make it short", "it is too long")
     assert harness.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
@@ -235,8 +235,8 @@ def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
     assert harness.states == {"a": "COMPLETED", "b": "WORKING"}
     assert (
         ScheduleTimer(60.0, ExecutionTimedOut(harness.e("b").id, 2)) in harness.last.effects
-    )  # its whole time, for it begins anew
-    assert harness.detail(EventType.REWORK_ENDED)["requested_by"] == "ann"
+    )  # the full timeout, because this is a new attempt
+    assert harness.event_detail(EventType.REWORK_ENDED)["requested_by"] == "ann"
 
 
 def test_a_form_waiting_for_approval_is_filled_in_again_after_a_rework() -> None:
@@ -263,21 +263,21 @@ def test_a_completed_run_is_reopened_until_the_rework_ends() -> None:
     harness.finish("a", "a2")
     assert harness.run.status is RunStatus.COMPLETED
     assert harness.run.executions[asker.id].state is ExecutionState.COMPLETED
-    assert "rework_ended" not in harness.told
+    assert "rework_ended" not in harness.event_types
 
 
 def test_a_repeated_rework_command_counts_once() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.finish("a")
     harness.finish("b")
-    asked = RequestRework("a", harness.e("b").id)
-    harness.send(asked)
+    command = RequestRework("a", harness.e("b").id)
+    harness.send(command)
     sent = harness.sent
     harness.sent = sent - 1  # the same command id
-    harness.refuses(asked, AlreadyApplied)
+    harness.refuses(command, AlreadyApplied)
     harness.finish("a", "a2")
     harness.sent = sent - 1
-    harness.refuses(asked, AlreadyApplied)
+    harness.refuses(command, AlreadyApplied)
     assert len(harness.all("a")) == 2
 
 

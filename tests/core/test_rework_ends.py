@@ -1,4 +1,4 @@
-"""How a rework ends, and what its requester learns."""
+"""How a rework ends, and what its requester is notified of."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.core.harness import BROKEN, RESULT, Harness, plan_of
 from tests.mentions import mentions
 
 
-def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Harness:
-    """`b` works and has sent `key` back."""
+def with_requested_rework(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) -> Harness:
+    """`b` is running and has sent `key` back."""
     harness = Harness(plan_of("a", "b", "c", policies=policies))
     harness.finish("a", "a1")
     harness.send(ReworkRequested(harness.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
@@ -28,7 +28,7 @@ def wanted(key: str = "a", policies: dict[str, CheckpointPolicy] | None = None) 
 
 
 def test_a_failed_rework_follows_its_policy_while_the_requester_waits() -> None:
-    harness = wanted()
+    harness = with_requested_rework()
     harness.fail("a")
     assert (harness.run.status, harness.e("b").waiting_on) == (RunStatus.PAUSED, WaitingOn.REWORK)
     harness.send(RetryExecution(harness.e("a").id, 1))
@@ -38,7 +38,7 @@ def test_a_failed_rework_follows_its_policy_while_the_requester_waits() -> None:
 
 
 def test_a_redo_of_a_failed_rework_keeps_its_parent() -> None:
-    harness = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
+    harness = with_requested_rework(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     harness.fail("a")
     redo = harness.e("a")
     assert (redo.state, redo.parent_execution, redo.requires_new_approval) == (
@@ -53,11 +53,11 @@ def test_a_redo_of_a_failed_rework_keeps_its_parent() -> None:
     assert harness.states["b"] == "WORKING"
 
 
-def told(harness: Harness, ended: str, reason: str) -> None:
-    """Who asked is told of a rework that has put nothing out."""
-    assert harness.detail(EventType.REWORK_ENDED) == {
+def check_rework_ended(harness: Harness, status: str, reason: str) -> None:
+    """The requester is notified of a rework without a result."""
+    assert harness.event_detail(EventType.REWORK_ENDED) == {
         "checkpoint": "a",
-        "status": ended,
+        "status": status,
         "reason": reason,
         "requested_by": "b",
         "execution_id": harness.e("a").id,
@@ -66,11 +66,11 @@ def told(harness: Harness, ended: str, reason: str) -> None:
 
 
 def test_dismissing_a_failed_rework_resumes_its_requester() -> None:
-    harness = wanted()
+    harness = with_requested_rework()
     harness.fail("a")
     harness.send(CancelExecution(harness.e("a").id))
-    assert harness.e("b").state is ExecutionState.READY  # a pause holds until somebody resumes
-    told(harness, "failed", BROKEN.message)
+    assert harness.e("b").state is ExecutionState.READY  # a pause lasts until a user resumes the run
+    check_rework_ended(harness, "failed", BROKEN.message)
     harness.send(ResumeRun())
     assert harness.states["b"] == "WORKING"
     assert [e.state for e in harness.run.executions.values() if e.key == "a"] == [
@@ -80,11 +80,11 @@ def test_dismissing_a_failed_rework_resumes_its_requester() -> None:
 
 
 def test_a_cancelled_rework_resumes_its_requester_even_before_its_start() -> None:
-    harness = wanted(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
+    harness = with_requested_rework(policies={"a": CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     harness.fail("a")
     harness.send(CancelExecution(harness.e("a").id))
     assert (harness.states["b"], harness.e("a").state) == ("WORKING", ExecutionState.CANCELLED)
-    told(harness, "cancelled", mentions())
+    check_rework_ended(harness, "cancelled", mentions())
 
 
 def test_a_rework_refused_at_its_start_is_cancelled_and_reported_to_the_requester() -> None:
@@ -94,7 +94,7 @@ def test_a_rework_refused_at_its_start_is_cancelled_and_reported_to_the_requeste
     harness.send(ReworkRequested(harness.e("b").id, 1, "a"), "worker")
     harness.answer("a", "refuse", feedback="not today")
     assert (harness.e("a").state, harness.states["b"]) == (ExecutionState.CANCELLED, "WORKING")
-    told(harness, "refused", "not today")
+    check_rework_ended(harness, "refused", "not today")
 
 
 def test_cancelling_the_requester_cancels_its_reworks() -> None:
@@ -112,7 +112,7 @@ def test_cancelling_the_requester_cancels_its_reworks() -> None:
 
 
 def test_rolling_back_the_requester_cancels_its_reworks() -> None:
-    harness = wanted()
+    harness = with_requested_rework()
     rework, asker = harness.e("a"), harness.e("b")
     harness.send(RollBack("r", 0))
     assert set(harness.run.rollbacks[0].archived) == {rework.id, asker.id}
@@ -127,11 +127,11 @@ def test_rolling_back_a_rework_resumes_its_requester() -> None:
     harness.fail("a")
     harness.send(RollBack("r", 2, reason="enough"))
     assert harness.states == {"a": "COMPLETED", "c": "COMPLETED", "b": "WORKING"}
-    told(harness, "archived", "enough")
+    check_rework_ended(harness, "archived", "enough")
 
 
 def test_a_rework_is_approved_like_any_other() -> None:
-    harness = wanted(policies={"a": CheckpointPolicy(requires_completion_approval=False)})
+    harness = with_requested_rework(policies={"a": CheckpointPolicy(requires_completion_approval=False)})
     harness.run = harness.run.with_executions(
         harness.e("a").replace(policy=CheckpointPolicy(requires_completion_approval=True))
     )

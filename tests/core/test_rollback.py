@@ -61,7 +61,7 @@ def test_everything_after_the_target_is_archived_and_the_run_continues() -> None
         CreateWorkspace(harness.e("b").id),
         Dispatch(harness.e("b").id, 1),
     )
-    assert harness.detail(EventType.ROLLBACK_INITIATED) == {
+    assert harness.event_detail(EventType.ROLLBACK_INITIATED) == {
         "target": 0,
         "triggered_by": "user_request",
         "executions": [b.id, c.id],
@@ -70,7 +70,7 @@ def test_everything_after_the_target_is_archived_and_the_run_continues() -> None
     assert harness.run.completed_at is None
 
 
-def test_the_beginning_is_a_rollback_target() -> None:
+def test_the_start_of_a_run_is_a_rollback_target() -> None:
     harness = completed("a", "b")
     harness.send(RollBack("r", -1))
     assert harness.states == {"a": "WORKING"}
@@ -107,7 +107,7 @@ def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
     harness = Harness(plan)
     harness.finish("b")
     assert harness.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
-    c, d, form = harness.e("c"), harness.e("d"), harness.asked("d")
+    c, d, form = harness.e("c"), harness.e("d"), harness.pending_approval("d")
     harness.send(RollBack("r", 1))
     assert harness.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
     assert harness.last.effects[:4] == (
@@ -214,17 +214,17 @@ def test_archived_executions_leave_no_workspace() -> None:
     )
 
 
-def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
+def test_a_rollback_cancels_a_requested_pause() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.finish("a")
     harness.send(PauseRun())
     harness.send(RollBack("r", 0))
     assert (harness.run.pause_requested, harness.states) == (False, {"a": "COMPLETED", "b": "WORKING"})
-    assert harness.detail(EventType.PAUSE_CANCELLED) == {"reason": "roll back"}
+    assert harness.event_detail(EventType.PAUSE_CANCELLED) == {"reason": "roll back"}
 
 
-# ---- the whole run, as part of a rollback to an earlier one --------------------------------------------
-def test_a_run_is_archived_as_a_whole() -> None:
+# ---- archived by a rollback to an earlier run ----------------------------------------------------------
+def test_all_executions_of_a_run_are_archived() -> None:
     harness = Harness(plan_of("a", ("b", "c")))
     harness.finish("a")
     harness.send(InputRequested(harness.e("c").id, 1, WaitingOn.QUESTION), "worker")
@@ -245,7 +245,7 @@ def test_a_run_is_archived_as_a_whole() -> None:
         ArchiveFiles("r"),
     )
     assert not harness.e("a").has_workspace
-    assert a.has_workspace is False  # it went when the next stage began
+    assert a.has_workspace is False  # it was deleted when the next stage started
     assert harness.run.pending == ()
     assert harness.run.active_since is None
 
@@ -294,7 +294,7 @@ def test_a_run_of_any_status_is_archived_and_restored_with_its_status(status: st
     harness.send(UndoRollback("r"))
     assert (harness.run.status, harness.run.archived_by) == (before.status, None)
     assert (harness.run.completed_at, harness.run.started_at) == (before.completed_at, before.started_at)
-    assert harness.told[:2] == ["run_restored", "rollback_undone"]
+    assert harness.event_types[:2] == ["run_restored", "rollback_undone"]
     harness.refuses(UndoRollback("r"), AlreadyApplied)
 
 
@@ -310,7 +310,7 @@ def test_the_target_run_can_stay_unchanged_when_later_runs_are_archived() -> Non
     harness.refuses(RollBack("r", 0))
     harness.send(RollBack("r", 0, with_runs=True))
     assert (harness.run.status, harness.run.rollbacks[0].archived) == (RunStatus.COMPLETED, ())
-    assert harness.told == ["run_reopened", "rollback_initiated", "run_completed"]
+    assert harness.event_types == ["run_reopened", "rollback_initiated", "run_completed"]
     harness.send(UndoRollback("r"))
     assert harness.run.status is RunStatus.COMPLETED
 

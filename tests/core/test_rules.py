@@ -1,4 +1,4 @@
-"""Verdicts of several rules: order, asking before approving, limits, shadow mode, audits."""
+"""Verdicts of several rules: order, precedence of required approval, limits, shadow mode, audits."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from tests.core.rule_builders import (
     asks,
     book,
     compared,
+    evaluate,
     outcomes,
     question,
-    said,
     sure,
 )
 from tests.mentions import mentions
@@ -37,11 +37,11 @@ TERMS = ApprovalTerms(required_approvals=2, approvers=("finance",), timeout=60.0
 CLOSED = BusinessHours("UTC")
 
 
-def test_without_rules_nothing_is_said() -> None:
-    assert said([]) is NO_VERDICT
-    assert said([], stopped=True) == RuleVerdict(stopped=True)
-    assert said([book()]) == NO_VERDICT
-    assert said([book(asks("a", NEVER))]) == RuleVerdict(
+def test_without_rules_there_is_no_verdict() -> None:
+    assert evaluate([]) is NO_VERDICT
+    assert evaluate([], stopped=True) == RuleVerdict(stopped=True)
+    assert evaluate([book()]) == NO_VERDICT
+    assert evaluate([book(asks("a", NEVER))]) == RuleVerdict(
         evaluated_rules=(
             EvaluatedRule(
                 "a",
@@ -54,8 +54,8 @@ def test_without_rules_nothing_is_said() -> None:
     )
 
 
-def test_a_rule_that_asks_gives_its_terms() -> None:
-    verdict = said([book(asks("a", terms=TERMS, priority=7), scope=PIPELINE, revision=3)])
+def test_a_rule_that_requires_approval_sets_its_terms() -> None:
+    verdict = evaluate([book(asks("a", terms=TERMS, priority=7), scope=PIPELINE, revision=3)])
     assert verdict == RuleVerdict(
         True,
         "a",
@@ -79,23 +79,23 @@ def test_a_rule_that_asks_gives_its_terms() -> None:
     )
 
 
-def test_the_default_is_an_hour_and_then_to_fail() -> None:
-    assert said([book(asks("a"))]).terms == ApprovalTerms(timeout=3600.0, on_expiry=OnExpiry.FAIL)
+def test_by_default_an_approval_fails_after_an_hour() -> None:
+    assert evaluate([book(asks("a"))]).terms == ApprovalTerms(timeout=3600.0, on_expiry=OnExpiry.FAIL)
 
 
-def test_a_rule_that_approves_says_whom_to_tell() -> None:
+def test_an_approving_rule_names_whom_to_notify() -> None:
     rule = approves("a", notify=True, channels=("teams",), terms=ApprovalTerms(recipients=("ops",), timeout=5.0))
-    verdict = said([book(rule, revision=2)])
+    verdict = evaluate([book(rule, revision=2)])
     assert (verdict.requires_approval, verdict.rule, verdict.revision, verdict.notify) == (False, "a", 2, True)
     assert verdict.terms == ApprovalTerms(channels=("teams",), recipients=("ops",))
     assert [one.outcome for one in verdict.evaluated_rules] == ["approves"]
 
 
-def test_reasons_are_left_out_where_the_rule_says_so() -> None:
-    """`log_decision: false` keeps the approval and its rule, not the conditions."""
-    verdict = said([book(approves("a", log=False))])
+def test_conditions_are_omitted_if_log_decision_is_off() -> None:
+    """`log_decision: false` records the approval and its rule, but not the conditions."""
+    verdict = evaluate([book(approves("a", log=False))])
     assert (verdict.requires_approval, verdict.rule, verdict.evaluated_rules) == (False, "a", ())
-    assert said([book(asks("a", log=False))]).evaluated_rules != ()
+    assert evaluate([book(asks("a", log=False))]).evaluated_rules != ()
 
 
 G, P = "global", "pipeline"
@@ -117,20 +117,20 @@ ORDERS: dict[str, tuple[list[tuple[str, Rule]], str]] = {
 
 
 @pytest.mark.parametrize("case", ORDERS)
-def test_order(case: str) -> None:
+def test_the_first_matching_rule_in_order_wins(case: str) -> None:
     rules, winner = ORDERS[case]
     books = [
         book(*(rule for scope, rule in rules if scope == G)),
         book(*(rule for scope, rule in rules if scope == P), scope=PIPELINE),
     ]
-    verdict = said(books)
+    verdict = evaluate(books)
     assert verdict.rule == winner
     assert verdict.scope == next(GLOBAL if scope == G else PIPELINE for scope, rule in rules if rule.name == winner)
     assert verdict.requires_approval is next(not rule.approves for _, rule in rules if rule.name == winner)
     assert {one.rule for one in verdict.evaluated_rules} == {rule.name for _, rule in rules}
 
 
-def test_why_the_others_did_not_win() -> None:
+def test_each_rule_that_did_not_win_has_a_reason() -> None:
     rules = (
         asks("winner"),
         asks("later", priority=200),
@@ -141,7 +141,7 @@ def test_why_the_others_did_not_win() -> None:
         approves("shadow yes", shadow=True),
         approves("shadow elsewhere", NEVER, shadow=True),
     )
-    assert outcomes(said([book(*rules)])) == {
+    assert outcomes(evaluate([book(*rules)])) == {
         "winner": "asks",
         "later": mentions("winner"),
         "yes": mentions("winner"),
@@ -151,10 +151,10 @@ def test_why_the_others_did_not_win() -> None:
         "shadow yes": mentions("approves"),
         "shadow elsewhere": mentions(),
     }
-    assert [one.shadow for one in said([book(*rules)]).evaluated_rules].count(True) == 3
+    assert [one.shadow for one in evaluate([book(*rules)]).evaluated_rules].count(True) == 3
 
 
-HELD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+BLOCKED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "stopped by people": ({}, {"stopped": True}),
     "stopped by the rules": ({"stopped": True}, {}),
     "at night": ({"hours": CLOSED}, {}),
@@ -162,10 +162,10 @@ HELD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("section", RuleSection)
-@pytest.mark.parametrize("case", HELD)
-def test_what_is_held_back_asks(case: str, section: RuleSection) -> None:
-    of_book, beside = HELD[case]
-    verdict = said([book(approves("a", section=section), **of_book)], **beside)
+@pytest.mark.parametrize("case", BLOCKED)
+def test_a_blocked_automatic_approval_requires_approval(case: str, section: RuleSection) -> None:
+    of_book, beside = BLOCKED[case]
+    verdict = evaluate([book(approves("a", section=section), **of_book)], **beside)
     assert (verdict.requires_approval, verdict.rule, verdict.terms) == (True, "a", ApprovalTerms(timeout=3600.0))
     assert outcomes(verdict) == {"a": mentions()}
     assert outcomes(verdict) != {"a": "approves"}
@@ -173,46 +173,46 @@ def test_what_is_held_back_asks(case: str, section: RuleSection) -> None:
 
 
 @pytest.mark.parametrize("kind", [ApprovalKind.START, ApprovalKind.COMPLETION])
-def test_what_is_held_back_does_not_ask_where_the_settings_do_not(kind: ApprovalKind) -> None:
-    """With the flag on people are asked, by the terms of the rule; with it off nobody is."""
-    verdict = said([book(approves("a", terms=TERMS), stopped=True)], question(kind))
+def test_a_blocked_automatic_approval_follows_the_checkpoint_setting(kind: ApprovalKind) -> None:
+    """If the checkpoint requires approval, the terms of the rule apply. Otherwise no approval is requested."""
+    verdict = evaluate([book(approves("a", terms=TERMS), stopped=True)], question(kind))
     assert (verdict.requires_approval, verdict.rule, verdict.terms, verdict.stopped) == (None, "a", TERMS, True)
     assert outcomes(verdict) != {"a": "approves"}
 
 
 @pytest.mark.parametrize("limits", [{"hours": CLOSED}, {"stopped": True}])
-def test_the_limits_of_either_scope_hold(limits: dict[str, Any]) -> None:
+def test_limits_of_both_scopes_apply(limits: dict[str, Any]) -> None:
     own = book(approves("own"), scope=PIPELINE)
-    assert said([book(**limits), own]).requires_approval is True
-    assert said([book(approves("all")), book(scope=PIPELINE, **limits)]).requires_approval is True
+    assert evaluate([book(**limits), own]).requires_approval is True
+    assert evaluate([book(approves("all")), book(scope=PIPELINE, **limits)]).requires_approval is True
 
 
-def test_within_business_hours_it_is_approved() -> None:
+def test_an_approval_is_automatic_during_business_hours() -> None:
     books = [book(approves("a"), hours=BusinessHours("UTC", HourRange(12 * 60, 13 * 60)))]
-    assert said(books).requires_approval is False
-    assert said(books, question(at=NOON + timedelta(hours=1))).requires_approval is True
+    assert evaluate(books).requires_approval is False
+    assert evaluate(books, question(at=NOON + timedelta(hours=1))).requires_approval is True
 
 
-def test_a_stop_is_told_where_no_rule_matches() -> None:
-    """Low risk passes without people only while nothing is stopped."""
-    assert said([book(asks("a", NEVER), stopped=True)]).stopped
-    assert said([book(asks("a"))], stopped=True).requires_approval is True
+def test_an_emergency_stop_is_reported_without_a_matching_rule() -> None:
+    """Low risk needs no approval only while no emergency stop is active."""
+    assert evaluate([book(asks("a", NEVER), stopped=True)]).stopped
+    assert evaluate([book(asks("a"))], stopped=True).requires_approval is True
 
 
 @pytest.mark.parametrize("kind", ApprovalKind)
-def test_a_rule_never_answers_what_wants_more_than_a_yes(kind: ApprovalKind) -> None:
-    verdict = said([book(approves("yes"))], question(kind))
+def test_a_rule_never_answers_forms_or_escalations(kind: ApprovalKind) -> None:
+    verdict = evaluate([book(approves("yes"))], question(kind))
     if kind in (ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION):
         assert verdict.requires_approval is False
     else:
         assert verdict.requires_approval is None
         assert outcomes(verdict) == {"yes": mentions(kind.value)}
-    assert said([book(asks("no", terms=TERMS))], question(kind)).terms == TERMS
+    assert evaluate([book(asks("no", terms=TERMS))], question(kind)).terms == TERMS
 
 
-def test_rollout_takes_its_share_and_the_first_match_decides() -> None:
+def test_a_rollout_applies_to_its_share_and_the_first_match_decides() -> None:
     books = [book(approves("some", rollout=25.0), approves("all", priority=200))]
-    verdicts = [said(books, question(approval=f"approval {n}")) for n in range(2000)]
+    verdicts = [evaluate(books, question(approval=f"approval {n}")) for n in range(2000)]
     approved = [verdict for verdict in verdicts if verdict.requires_approval is False]
     assert 0.22 < len(approved) / len(verdicts) < 0.28
     assert {verdict.rule for verdict in verdicts} == {"some"}
@@ -220,17 +220,20 @@ def test_rollout_takes_its_share_and_the_first_match_decides() -> None:
     assert outcomes(asked) == {"some": mentions(), "all": mentions("some")}
 
 
-@pytest.mark.parametrize(("percent", "taken"), [(0.0, 0), (100.0, 200)])
-def test_rollout_and_sample_at_their_ends(percent: float, taken: int) -> None:
+@pytest.mark.parametrize(("percent", "expected"), [(0.0, 0), (100.0, 200)])
+def test_rollout_and_audit_sample_at_0_and_100_percent(percent: float, expected: int) -> None:
     questions = [question(approval=f"approval {n}") for n in range(200)]
-    assert sum(said([book(approves("a", rollout=percent))], q).requires_approval is False for q in questions) == taken
-    assert sum(said([book(approves("a", audit=percent))], q).audit for q in questions) == taken
+    assert (
+        sum(evaluate([book(approves("a", rollout=percent))], q).requires_approval is False for q in questions)
+        == expected
+    )
+    assert sum(evaluate([book(approves("a", audit=percent))], q).audit for q in questions) == expected
 
 
 def test_the_sample_is_independent_of_the_rollout() -> None:
-    """Otherwise a rule at 25 percent would have nearly all that it approves looked at."""
+    """Otherwise nearly all approvals of a rule at 25 percent would be audited."""
     books = [book(approves("a", rollout=25.0, audit=20.0))]
-    approved = [v for n in range(4000) if (v := said(books, question(approval=str(n)))).requires_approval is False]
+    approved = [v for n in range(4000) if (v := evaluate(books, question(approval=str(n)))).requires_approval is False]
     assert 0.16 < sum(verdict.audit for verdict in approved) / len(approved) < 0.24
 
 
@@ -240,7 +243,7 @@ def test_shares_are_always_the_same_and_differ_by_rule_and_scope() -> None:
     assert [round(part, 3) for part in sample("rule", GLOBAL, "approval")] == [31.887, 60.1]
 
 
-# ---- by chance -------------------------------------------------------------------------------------------
+# ---- random rulebooks ------------------------------------------------------------------------------------
 TESTS = st.sampled_from([ALWAYS, NEVER, compared("amount", ">", 10), compared("amount", "<=", 10), sure(">=", 0.5)])
 RULES = st.builds(
     Rule,
@@ -269,9 +272,9 @@ QUESTIONS = st.builds(
 
 
 @given(BOOKS, QUESTIONS)
-def test_asking_beats_approving(books: list[ScopedRulebook], of: Any) -> None:
-    """Whatever else is there: nothing is approved if one live rule that matches asks, or anything holds it back."""
-    verdict = said(books, of)
+def test_required_approval_beats_automatic_approval(books: list[ScopedRulebook], of: Any) -> None:
+    """Nothing is approved if one active matching rule requires approval, or anything blocks the approval."""
+    verdict = evaluate(books, of)
     met = list(zip([rule for one in books for rule in one.rulebook.rules], verdict.evaluated_rules, strict=False))
     live = [rule for rule, told in met if rule.enabled and not rule.shadow and all(c.matched for c in told.conditions)]
     if verdict.requires_approval is False:
@@ -288,21 +291,21 @@ def test_asking_beats_approving(books: list[ScopedRulebook], of: Any) -> None:
 
 @given(BOOKS, QUESTIONS)
 def test_the_same_question_gets_the_same_answer(books: list[ScopedRulebook], of: Any) -> None:
-    """Also for rules in another order, as long as their priorities differ."""
-    assert said(books, of) == said(list(books), of)
+    """The order of rules does not matter if their priorities differ."""
+    assert evaluate(books, of) == evaluate(list(books), of)
 
 
-def test_a_hundred_rules_take_well_under_a_millisecond() -> None:
+def test_a_hundred_rules_are_evaluated_in_under_a_millisecond() -> None:
     rules = [
         asks(f"rule {n}", compared("amount", ">", 1000 + n), compared("customer.tier", "in", ("gold",)), sure("<", 0.5))
         for n in range(100)
     ]
     books, of = [book(*rules)], question(proposed=action(amount=5, confidence=0.9))
-    assert said(books, of, {"customer.tier": "silver"}).requires_approval is None
+    assert evaluate(books, of, {"customer.tier": "silver"}).requires_approval is None
     taken: list[float] = []
     for _ in range(20):
         start = thread_time()
-        said(books, of, {"customer.tier": "silver"})
+        evaluate(books, of, {"customer.tier": "silver"})
         taken.append((thread_time() - start) * 1000)
     print(f"\n100 rules: {min(taken):.3f} ms")  # noqa: T201
     assert min(taken) < (10.0 if "coverage" in sys.modules else 1.0)

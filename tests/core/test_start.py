@@ -1,4 +1,4 @@
-"""What starts, when, and by whom."""
+"""When executions start, and who starts them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_completion_and_start_of_the_next_execution_are_one_decision() -> None:
     a = harness.e("a")
     harness.finish("a")
     b = harness.e("b")
-    assert harness.told == [
+    assert harness.event_types == [
         "artifacts_created",
         "execution_completed",
         "artifacts_promoted",
@@ -75,18 +75,18 @@ def test_the_run_completes_with_its_last_checkpoint() -> None:
     harness = Harness(plan_of("a"))
     harness.finish("a")
     assert (harness.run.status, harness.run.completed_at) == (RunStatus.COMPLETED, harness.at)
-    assert harness.told[-1] == "run_completed"
-    assert harness.did(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
+    assert harness.event_types[-1] == "run_completed"
+    assert harness.effects(DeleteWorkspaces) == [DeleteWorkspaces((harness.e("a").id,))]
 
 
-def test_a_start_that_needs_approval_asks_at_once() -> None:
+def test_a_start_that_needs_approval_requests_it_at_once() -> None:
     harness = Harness(
         plan_of(
             "a", policies={"a": CheckpointPolicy(requires_start_approval=True, digest="definition")}, auto_advance=False
         )
     )
     assert harness.states == {"a": "AWAITING_START_APPROVAL"}
-    assert harness.asked("a").digest == "definition"
+    assert harness.pending_approval("a").digest == "definition"
     assert harness.last.effects == (CreateWorkspace(harness.e("a").id),)
     assert harness.e("a").started_at is None
     harness.answer("a", "approve")
@@ -94,11 +94,11 @@ def test_a_start_that_needs_approval_asks_at_once() -> None:
     assert harness.e("a").start_approved
 
 
-def test_a_refused_start_returns_to_pending_and_can_be_requested_again() -> None:
+def test_a_rejected_start_returns_to_pending_and_can_be_requested_again() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}))
     harness.answer("a", "refuse", feedback="not now")
     assert harness.states == {"a": "PENDING"}
-    assert harness.told == ["approval_rejected", "execution_start_rejected"]
+    assert harness.event_types == ["approval_rejected", "execution_start_rejected"]
     harness.send(StartExecution(harness.e("a").id))
     assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     assert len(harness.run.approvals) == 2
@@ -122,7 +122,7 @@ def test_a_checkpoint_starts_as_soon_as_its_needs_are_complete() -> None:
     assert harness.states == {"a": "COMPLETED", "b": "COMPLETED", "d": "WORKING", "c": "WORKING"}
 
 
-def test_needs_of_each_checkpoint() -> None:
+def test_each_checkpoint_has_its_own_needs() -> None:
     plan = plan_of(("a", "b"), "c", "d", needs={"d": ("b",)})
     assert plan.prerequisites == {
         "a": frozenset(),
@@ -133,23 +133,23 @@ def test_needs_of_each_checkpoint() -> None:
     assert plan.stages == {"stage 0": ("a", "b"), "stage 1": ("c",), "stage 2": ("d",)}
 
 
-def test_a_human_checkpoint_waits_for_its_form_and_then_goes_to_a_runner() -> None:
+def test_a_human_checkpoint_is_dispatched_after_its_form_is_submitted() -> None:
     harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, digest="form")}))
     assert (harness.e("a").state, harness.e("a").waiting_on) == (ExecutionState.WAITING, WaitingOn.HUMAN_FORM)
-    assert harness.asked("a").digest == "form"
+    assert harness.pending_approval("a").digest == "form"
     harness.answer("a", "answer", answer="checksum")
     assert (harness.states, harness.e("a").answer, harness.e("a").answered) == ({"a": "WORKING"}, "checksum", True)
     harness.finish("a")
     assert harness.run.status is RunStatus.COMPLETED
 
 
-def test_the_dispatch_number_only_grows() -> None:
+def test_the_dispatch_number_never_decreases() -> None:
     harness = Harness(
         plan_of("a", policies={"a": CheckpointPolicy(requires_completion_approval=True, max_auto_retries=1)})
     )
     numbers = [harness.e("a").dispatch]
     harness.fail("a")
-    harness.due("a")
+    harness.retry_due("a")
     numbers.append(harness.e("a").dispatch)
     harness.fail("a")
     harness.send(RetryExecution(harness.e("a").id, 2))
@@ -160,12 +160,12 @@ def test_the_dispatch_number_only_grows() -> None:
     assert numbers == [1, 2, 3, 4]
 
 
-def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition() -> None:
+def test_a_run_keeps_its_graph_and_later_executions_use_the_newest_definition() -> None:
     harness = Harness(plan_of("a", "b", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     edited = replace(harness.run.plan, policies={key: CheckpointPolicy(max_auto_retries=5) for key in "ab"}, revision=2)
     harness.run = harness.run.replace(plan=edited)
     harness.fail("a")
-    harness.due("a")
+    harness.retry_due("a")
     assert (harness.e("a").definition, harness.e("a").policy.max_auto_retries) == (1, 1)
     harness.fail("a")
     assert harness.states == {"a": "FAILED"}
@@ -175,7 +175,7 @@ def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition()
     assert (harness.e("b").definition, harness.e("b").policy.max_auto_retries) == (2, 5)
 
 
-def test_ids_come_from_the_command_and_the_run() -> None:
+def test_ids_are_derived_from_the_command_and_the_run() -> None:
     one, again = Harness(plan_of("a")), Harness(plan_of("a"))
     assert one.e("a").id == again.e("a").id
     other = Harness(plan_of("a"), started=False)
@@ -184,7 +184,7 @@ def test_ids_come_from_the_command_and_the_run() -> None:
     assert other.e("a").id != one.e("a").id
 
 
-def test_an_execution_as_it_is_made() -> None:
+def test_a_new_execution_has_these_values() -> None:
     harness = Harness(plan_of("a", revision=7))
     e = harness.e("a")
     assert (e.key, e.position, e.pass_number, e.ordinal, e.definition) == ("a", 0, 1, 1, 7)

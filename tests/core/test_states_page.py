@@ -1,4 +1,4 @@
-"""The drawn page of states is the one that the tables give."""
+"""The state diagrams in the docs match the transition tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_page_of_states_is_not_stale() -> None:
+def test_the_state_diagrams_are_up_to_date() -> None:
     drawn = runpy.run_path(str(ROOT / "scripts" / "draw_states.py"))["page"]()
     page = (ROOT / "docs" / "reference" / "states.md").read_text(encoding="utf-8")
     assert page == drawn, "run scripts/draw_states.py"

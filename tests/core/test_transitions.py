@@ -1,4 +1,4 @@
-"""Every cell of the transition tables, against lists of this test."""
+"""Every cell of the transition tables, compared with lists in this test."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_every_cell_of_the_decisions_table() -> None:
     assert transitions.DECISIONS.keys() == set(ApprovalKind)
 
 
-def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
+def test_undo_restores_the_earlier_status_and_requests_a_pause_again() -> None:
     restored = {}
     for before in RunStatus:
         draft = Draft(Run("run", plan_of("a"), RunStatus.IN_PROGRESS), GIVEN)
@@ -167,21 +167,21 @@ def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
     }
 
 
-def test_the_runs_table_shows_what_the_specification_says() -> None:
-    """'run is / may become'."""
+def test_run_statuses_change_as_specified() -> None:
+    """`RUN_MAY_BECOME` lists the next statuses of each status."""
     shown = {status: set(row.values()) - {status} for status, row in transitions.RUN.items()}
     assert shown == RUN_MAY_BECOME
 
 
-def test_the_executions_table_shows_what_the_specification_says() -> None:
-    """'execution is / may become': ready, working and waiting are shown as in_progress."""
+def test_execution_statuses_change_as_specified() -> None:
+    """Ready, working and waiting are all shown as in_progress."""
     shown: dict[ExecutionStatus, set[ExecutionStatus]] = {status: set() for status in ExecutionStatus}
     for state, row in transitions.EXECUTION.items():
         shown[STATUS_OF[state]] |= {STATUS_OF[to] for to in row.values()}
     assert shown == EXECUTION_MAY_BECOME
 
 
-def test_what_is_shown_of_a_state() -> None:
+def test_each_state_has_a_displayed_status() -> None:
     assert {state.name: STATUS_OF[state].value for state in ExecutionState} == {
         "PENDING": "pending",
         "AWAITING_START_APPROVAL": "waiting_approval_to_start",
@@ -197,7 +197,7 @@ def test_what_is_shown_of_a_state() -> None:
     assert {ExecutionState.FAILED} == LIVE - OPEN
 
 
-def test_what_people_may_ask_of_a_run_is_named_when_something_else_is_refused() -> None:
+def test_a_refusal_lists_the_available_transitions_of_a_run() -> None:
     assert {status.value: transitions.available_transitions(status) for status in RunStatus} == {
         "not_started": ("start", "cancel"),
         "in_progress": ("pause", "cancel", "retry", "roll back", "restart"),

@@ -29,7 +29,7 @@ BACK = CheckpointPolicy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)
 
 
 def rolled_back() -> Harness:
-    """A completed run of three, back to its first checkpoint."""
+    """Return a completed run of three checkpoints, rolled back to the first."""
     harness = Harness(plan_of("a", "b", "c"))
     for key in "abc":
         harness.finish(key, f"{key}1")
@@ -51,8 +51,8 @@ def test_an_undo_restores_everything_and_cancels_newer_open_executions() -> None
     ]
     assert harness.run.latest("b") == harness.run.current[1]
     assert harness.last.effects == (StopExecution(newer.id, 1), MoveToErrored(newer.id), RestoreFiles("r"))
-    assert harness.detail(EventType.ROLLBACK_UNDONE) == {"from": "in_progress", "to": "completed"}
-    assert harness.told.count("execution_restored") == 2
+    assert harness.event_detail(EventType.ROLLBACK_UNDONE) == {"from": "in_progress", "to": "completed"}
+    assert harness.event_types.count("execution_restored") == 2
     assert harness.run.rollbacks[0].undone
 
 
@@ -136,12 +136,12 @@ def test_earlier_executions_that_continued_keep_their_results() -> None:
     harness = Harness(plan_of(("a", "b"), "c", needs={"c": ("b",)}))
     harness.finish("b")
     harness.send(RollBack("r", 1))
-    harness.finish("a")  # older than the rollback, so nothing newer has completed
+    harness.finish("a")  # it started before the rollback, so nothing newer has completed
     harness.send(UndoRollback("r"))
     assert harness.run.latest("a") is not None
 
 
-# ---- rollbacks that a failure made -----------------------------------------------------------------------
+# ---- automatic rollbacks after failures ------------------------------------------------------------------
 def test_undoing_an_automatic_rollback_restores_the_failed_execution() -> None:
     harness = Harness(plan_of("a", "b", policies={"b": BACK}))
     harness.finish("a")
@@ -163,7 +163,7 @@ def test_undoing_an_automatic_rollback_restores_the_failed_execution() -> None:
         (redo.id, ExecutionState.CANCELLED),
     ]
     assert harness.last.effects == (DeleteWorkspaces((redo.id,)), RestoreFiles(rollback.id))
-    assert harness.run.status is RunStatus.PAUSED  # only a failed one is left
+    assert harness.run.status is RunStatus.PAUSED  # only a failed execution is left
     harness.send(RetryExecution(failed.id, 1))
     assert harness.run.executions[failed.id].state is ExecutionState.WORKING
     assert harness.run.executions[failed.id].has_workspace
@@ -181,7 +181,7 @@ def test_undoing_an_earlier_rollback_undoes_later_automatic_ones() -> None:
     assert harness.run.status is RunStatus.COMPLETED
     assert harness.all("b") == [ExecutionState.COMPLETED, ExecutionState.CANCELLED, ExecutionState.CANCELLED]
     assert [r.undone for r in harness.run.rollbacks] == [True, True]
-    assert harness.did(RestoreFiles) == [RestoreFiles(made_by_failure.id), RestoreFiles("r")]
+    assert harness.effects(RestoreFiles) == [RestoreFiles(made_by_failure.id), RestoreFiles("r")]
 
 
 def test_the_requester_keeps_waiting_when_its_failed_rework_is_restored() -> None:
@@ -213,7 +213,7 @@ def test_an_undo_cancels_newer_reworks_and_informs_their_requester() -> None:
 
 
 def test_a_requester_held_by_a_restored_pause_is_recorded() -> None:
-    """Whether the run goes on is known only when its status is back: no state changes without a line of the trail."""
+    """The run can only settle after its status is restored, and every state change needs an event."""
     form = CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
     harness = Harness(
         plan_of("a", ("b", "c"), policies={"b": CheckpointPolicy(requires_completion_approval=True), "c": form})
@@ -236,7 +236,7 @@ def test_a_requester_held_by_a_restored_pause_is_recorded() -> None:
     ]
 
 
-def test_what_the_budget_said_goes_with_the_pause_it_was_for() -> None:
+def test_undoing_a_rollback_clears_the_budget_message_with_its_pause() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.send(CancelRun())
     harness.send(RollBack("r", -1))

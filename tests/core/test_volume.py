@@ -1,4 +1,4 @@
-"""The same walk as `test_walk`, on plain `random`, for volume."""
+"""The random walk of `test_walk` on plain `random`, which is faster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.core.run import Run
 from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
-from tests.core.walk_helper import helpful
+from tests.core.walk_helper import next_command
 from tests.effort import chance, effort
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(3600)]
@@ -24,10 +24,10 @@ OFFERS: list[Callable[[Run], list[Command]]] = [
     choices.finishes,
     choices.decisions,
     choices.decisions,
-    choices.agreements,
+    choices.approvals,
     choices.timers,
     choices.requests,
-    choices.upheavals,
+    choices.interruptions,
 ]
 
 
@@ -44,10 +44,10 @@ def walk(seed: int) -> Walker:
         elif step == len(OFFERS) + 1 and draw.random() < 0.2:
             walker.edit(draw.choice)
         elif walker.run.status is not RunStatus.COMPLETED:
-            walker.send(helpful(walker.run, walker.sent), f"friend {walker.sent}")
+            walker.send(next_command(walker.run, walker.sent), f"helper {walker.sent}")
         if draw.random() < 0.05:
-            walker.look_ahead()
-    walker.look_ahead()
+            walker.check_can_end()
+    walker.check_can_end()
     return walker
 
 
@@ -59,7 +59,7 @@ def test_no_walk_breaks_the_run() -> None:
         seed = draw.randrange(10**9)
         try:
             walker = walk(seed)
-        except Exception as broken:  # noqa: BLE001 - the seed is told for whatever it was
+        except Exception as broken:  # noqa: BLE001 - report the seed of any error
             pytest.fail(f"the walk with seed {seed} broke: {broken!r}")
         counted += walker.counted
-    print(dict(sorted(counted.items())))  # noqa: T201 - for a walk by hand
+    print(dict(sorted(counted.items())))  # noqa: T201 - shown with -s

@@ -1,4 +1,4 @@
-"""A state machine over runs, approvals, rollbacks, reworks, timers and late results."""
+"""A Hypothesis state machine over runs, approvals, rollbacks, reworks, timers and late results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.core.run import Run
 from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
-from tests.core.walk_helper import helpful
+from tests.core.walk_helper import next_command
 from tests.effort import examples
 
 PEOPLE = st.sampled_from(["ann", "bob", "rule:7"])
@@ -26,7 +26,7 @@ class Walk(RuleBasedStateMachine):
         self.walker = Walker(Run("run", choices.plan(lambda options: options[0])))
 
     @initialize(data=st.data())
-    def begin(self, data: st.DataObject) -> None:
+    def initialize_run(self, data: st.DataObject) -> None:
         self.walker = Walker(Run("run", choices.plan(lambda options: data.draw(st.sampled_from(options)))))
 
     def offer(self, data: st.DataObject, commands: Sequence[Command]) -> None:
@@ -44,7 +44,7 @@ class Walk(RuleBasedStateMachine):
 
     @precondition(lambda self: self.walker.run.pending)
     @rule(data=st.data())
-    def person_decides(self, data: st.DataObject) -> None:
+    def user_decides(self, data: st.DataObject) -> None:
         self.offer(data, choices.decisions(self.walker.run))
 
     @precondition(lambda self: bool(choices.timers(self.walker.run)))
@@ -53,15 +53,15 @@ class Walk(RuleBasedStateMachine):
         self.offer(data, choices.timers(self.walker.run))
 
     @rule(data=st.data())
-    def person_asks(self, data: st.DataObject) -> None:
+    def user_sends_command(self, data: st.DataObject) -> None:
         self.offer(data, choices.requests(self.walker.run))
 
     @rule(data=st.data())
-    def person_turns_things_over(self, data: st.DataObject) -> None:
-        self.offer(data, choices.upheavals(self.walker.run))
+    def user_interrupts_run(self, data: st.DataObject) -> None:
+        self.offer(data, choices.interruptions(self.walker.run))
 
     @rule(data=st.data())
-    def something_comes_late(self, data: st.DataObject) -> None:
+    def late_command_arrives(self, data: st.DataObject) -> None:
         def pick(options: Sequence[Any]) -> Any:
             return data.draw(st.sampled_from(options))
 
@@ -73,19 +73,19 @@ class Walk(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def rules_are_changed(self, data: st.DataObject) -> None:
-        self.walker.rule(lambda options: data.draw(st.sampled_from(options)))
+        self.walker.change_rules(lambda options: data.draw(st.sampled_from(options)))
 
     @precondition(lambda self: self.walker.run.status is not RunStatus.COMPLETED)
     @rule()
-    def friend_helps(self) -> None:
-        self.walker.send(helpful(self.walker.run, self.walker.sent), f"friend {self.walker.sent}")
+    def helper_advances_run(self) -> None:
+        self.walker.send(next_command(self.walker.run, self.walker.sent), f"helper {self.walker.sent}")
 
     @rule()
-    def friend_looks_ahead(self) -> None:
-        self.walker.look_ahead()
+    def check_run_can_end(self) -> None:
+        self.walker.check_can_end()
 
     def teardown(self) -> None:
-        self.walker.look_ahead()
+        self.walker.check_can_end()
 
 
 TestWalk = Walk.TestCase

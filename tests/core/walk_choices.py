@@ -1,4 +1,4 @@
-"""What may come next in a walk: plans, and commands that make sense and that do not."""
+"""Choices for random walks: plans, and commands that make sense or don't."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ OUTPUT = ArtifactOutput("artifact", "result", "c" * 64, 3)
 
 
 def plan(pick: Callable[[Sequence[Any]], Any]) -> Plan:
-    """Any plan that a definition may lead to."""
+    """Return any plan a definition can have."""
     checkpoints: list[Checkpoint] = []
     deciding, stage = pick([False, True]), 0
     for position in range(pick([1, 2, 3, 3, 4, 5])):
@@ -95,7 +95,7 @@ def plan(pick: Callable[[Sequence[Any]], Any]) -> Plan:
 
 
 def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, ApprovalKind], RuleVerdict]:
-    """Any rules that may be in force, by what they say about a checkpoint."""
+    """Return any active rules, as verdicts by checkpoint and kind."""
     found: dict[tuple[str, ApprovalKind], RuleVerdict] = {}
     for checkpoint in plan.checkpoints:
         for kind in ApprovalKind:
@@ -109,7 +109,7 @@ def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, Ap
                 escalate_after=pick([None, 60.0]),
                 escalate_to=("cleo",),
             )
-            terms = terms if asks else ApprovalTerms()  # whoever approves asks nobody
+            terms = terms if asks else ApprovalTerms()  # an approving rule has no terms
             found[checkpoint.key, kind] = RuleVerdict(asks, f"rule {len(found)}", "global", 1, terms=terms)
     return found
 
@@ -176,7 +176,7 @@ def decisions(run: Run) -> list[Command]:
     ]
 
 
-def agreements(run: Run) -> list[Command]:
+def approvals(run: Run) -> list[Command]:
     return [Decide(a.id, yes, a.digest) for a in run.pending for yes in transitions.DECISIONS[a.kind] if yes in YES]
 
 
@@ -194,7 +194,7 @@ def timers(run: Run) -> list[Command]:
 
 
 def requests(run: Run) -> list[Command]:
-    """What people often ask for."""
+    """Return common user commands."""
     if run.status is RunStatus.NOT_STARTED:
         return [StartRun()]
     found: list[Command] = [PauseRun() if run.can_dispatch else ResumeRun()]
@@ -205,8 +205,8 @@ def requests(run: Run) -> list[Command]:
     return found
 
 
-def upheavals(run: Run) -> list[Command]:
-    """What people ask for when something has gone wrong."""
+def interruptions(run: Run) -> list[Command]:
+    """Return user commands that interrupt or undo work."""
     name = f"R{run.created_count}"
     found: list[Command] = [CancelRun(), RestartRun(run.pass_number), ArchiveRun(name)]
     if run.plan.run_timeout is not None:
@@ -222,7 +222,7 @@ def upheavals(run: Run) -> list[Command]:
 
 
 def late(run: Run) -> list[Command]:
-    """What comes late, twice, early, or for what is gone."""
+    """Return commands that are late, repeated, early, or for items that no longer exist."""
     found: list[Command] = [StartRun(), PauseRun(), ResumeRun(), CancelRun(), UndoRollback("none")]
     found += [RunTimedOut(run.timer_generation - 1), RestartRun(run.pass_number - 1), Decide("none", "approve")]
     for e in run.executions.values():

@@ -1,4 +1,4 @@
-"""A friend of the run: from wherever it stands, the next command that helps it to its end."""
+"""Choose the next command that brings a run closer to completion, from any state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ANSWERS = {
 }
 
 
-def helpful(run: Run, n: int) -> Command:
+def next_command(run: Run, n: int) -> Command:
     if run.archived_by is not None:
         return UndoRollback(run.archived_by)
     done = max((e.position for e in run.current if e.state is ExecutionState.COMPLETED), default=-1)
@@ -75,10 +75,10 @@ def _escalated(run: Run, e: Execution, a: Approval) -> str:
     return "restart" if first and e.digest else "retry"
 
 
-def drive(run: Run) -> int:
+def run_to_completion(run: Run) -> int:
     for n in range(400):
         if run.status is RunStatus.COMPLETED and run.archived_by is None:
             return n
-        given = CommandContext(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
-        run = decide(run, helpful(run, n), given).run
+        context = CommandContext(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
+        run = decide(run, next_command(run, n), context).run
     raise AssertionError(f"no end: {run.status} in pass {run.pass_number}, open {run.open}")

@@ -1,4 +1,4 @@
-"""What holds after every command, whatever it was."""
+"""Invariants that hold after every command."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ PERSON_WAITS = {
     WaitingOn.ESCALATION: ApprovalKind.ESCALATION,
 }
 REOPENS = (RollBack, RestartRun, RetryExecution, RequestRework, UndoRollback, CancelExecution)
-TELLS = {
+STATE_EVENTS = {
     ExecutionState.PENDING: {EventType.EXECUTION_CREATED, EventType.EXECUTION_START_REJECTED},
     ExecutionState.AWAITING_START_APPROVAL: {EventType.EXECUTION_AWAITING_START_APPROVAL},
     ExecutionState.READY: {EventType.EXECUTION_READY},
@@ -75,12 +75,12 @@ TELLS = {
     ExecutionState.FAILED: {EventType.EXECUTION_FAILED},
     ExecutionState.CANCELLED: {EventType.EXECUTION_CANCELLED},
 }
-OF_STATE = set[EventType]().union(*TELLS.values())
+ALL_STATE_EVENTS = set[EventType]().union(*STATE_EVENTS.values())
 TIMED = {WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER}
 
 
 class Ledger:
-    """What has been asked of the outside so far."""
+    """The effects requested so far."""
 
     def __init__(self) -> None:
         self.workspaces: set[str] = set()
@@ -90,7 +90,7 @@ class Ledger:
         self.timers: set[Timer] = set()
         self.shown: set[tuple[str, str]] = set()
         self.statuses: set[tuple[str, str]] = set()
-        self.scopes: dict[str, list[str]] = {}  # of what is said in an execution, in their order
+        self.attempt_keys: dict[str, list[str]] = {}  # attempt keys of each execution, in order
 
 
 # ---- one decision --------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def check_decision(ledger: Ledger, before: Run, command: Command, decision: Deci
     assert decision.events
     _check_events(before, after, decision.events)
     _check_moves(ledger, before, command, decision)
-    _check_scopes(ledger, before, command, after)
+    _check_attempt_keys(ledger, before, command, after)
     _check_effects(ledger, before, after, decision.effects)
     if before.status in CLOSED:
         assert isinstance(command, (*REOPENS, ArchiveRun)), command
@@ -108,12 +108,12 @@ def check_decision(ledger: Ledger, before: Run, command: Command, decision: Deci
 
 
 def _check_events(before: Run, after: Run, events: tuple[Event, ...]) -> None:
-    """They name things that exist, and tell of every change of a status."""
-    told = {event.execution: event.type for event in events if event.type in OF_STATE}
+    """Check that events name existing items and that every status change has one."""
+    reported = {event.execution: event.type for event in events if event.type in ALL_STATE_EVENTS}
     for e in after.executions.values():
         was = before.executions.get(e.id)
         if was is None or (was.state, was.dispatch, was.waiting_on) != (e.state, e.dispatch, e.waiting_on):
-            assert told[e.id] in TELLS[e.state], (e, told[e.id])
+            assert reported[e.id] in STATE_EVENTS[e.state], (e, reported[e.id])
     if before.status is not after.status:
         assert after.status.value in [event.detail.get("to") for event in events]
     for event in events:
@@ -128,7 +128,7 @@ def _check_moves(ledger: Ledger, before: Run, command: Command, decision: Decisi
         ledger.statuses.add((before.status.value, after.status.value))
         if not isinstance(command, UndoRollback | ArchiveRun):
             steps = RUN_MAY_BECOME[before.status]
-            through = {end for step in steps for end in RUN_MAY_BECOME[step]}  # reopened and over at once
+            through = {end for step in steps for end in RUN_MAY_BECOME[step]}  # reopened and ended at once
             assert after.status in steps | through, (before.status, after.status)
     for e in before.executions.values():
         new = after.executions[e.id]
@@ -142,23 +142,23 @@ def _check_moves(ledger: Ledger, before: Run, command: Command, decision: Decisi
 
 
 def _check_stops(command: Command, decision: Decision, e: Execution, new: Execution) -> None:
-    """Whoever is at work and no longer wanted is stopped; who reported by itself is not."""
+    """Check that running executions are stopped if they no longer count, except one that reported itself."""
     stop = StopExecution(e.id, e.dispatch)
     own = isinstance(command, Report) and not isinstance(command, ExecutionInterrupted) and command.execution == e.id
-    goes_on = new.state is ExecutionState.WORKING and new.dispatch == e.dispatch
-    wanted = e.state is ExecutionState.WORKING and not goes_on and not own
-    assert decision.effects.count(stop) == int(wanted), (command, e, new)
+    continues = new.state is ExecutionState.WORKING and new.dispatch == e.dispatch
+    must_stop = e.state is ExecutionState.WORKING and not continues and not own
+    assert decision.effects.count(stop) == int(must_stop), (command, e, new)
 
 
-def _check_scopes(ledger: Ledger, before: Run, command: Command, after: Run) -> None:
-    """What was said counts until a person, a revision or a validation begins anew; then never again."""
+def _check_attempt_keys(ledger: Ledger, before: Run, command: Command, after: Run) -> None:
+    """Check that only users, revisions and validations change an attempt key, and that no key is used twice."""
     for e in after.executions.values():
-        scopes, was = ledger.scopes.setdefault(e.id, []), before.executions.get(e.id)
-        if not scopes or scopes[-1] != e.attempt_key:
-            assert e.attempt_key not in scopes
-            scopes.append(e.attempt_key)
+        keys, was = ledger.attempt_keys.setdefault(e.id, []), before.executions.get(e.id)
+        if not keys or keys[-1] != e.attempt_key:
+            assert e.attempt_key not in keys
+            keys.append(e.attempt_key)
         if was is not None and e.attempt != was.attempt and e.retries_used > was.retries_used:
-            assert e.attempt_key == was.attempt_key, "a fault begins nothing anew"
+            assert e.attempt_key == was.attempt_key, "an automatic retry keeps its attempt key"
         elif was is not None and (e.attempt, e.revision) != (was.attempt, was.revision):
             assert e.attempt_key != was.attempt_key, command
 
@@ -214,11 +214,11 @@ def _check_files(ledger: Ledger, after: Run, effect: FileEffect) -> None:
         case RestoreFiles(rollback):
             ledger.archives.remove(rollback)
         case ArchivePass():
-            raise AssertionError("a pass is set aside once")
+            raise AssertionError("a pass is archived once")
 
 
-# ---- the run as it stands --------------------------------------------------------------------------
-def check_run(ledger: Ledger, run: Run, given: CommandContext) -> None:
+# ---- the current run -------------------------------------------------------------------------------
+def check_run(ledger: Ledger, run: Run, context: CommandContext) -> None:
     _check_status(run)
     _check_clock(ledger, run)
     _check_checkpoints(run)
@@ -232,7 +232,7 @@ def check_run(ledger: Ledger, run: Run, given: CommandContext) -> None:
     assert [list(part) for part in (run.index.current, run.index.open, run.index.failed)] == [
         list(part) for part in (fresh.current, fresh.open, fresh.failed)
     ]
-    settled = Draft(run, given)
+    settled = Draft(run, context)
     settle(settled)
     assert (settled.run, settled.events, settled.effects) == (run, [], [])
 
@@ -292,7 +292,7 @@ def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
     if e.id not in run.index.current or run.status in CLOSED:
         assert not e.has_workspace
     if e.state in OPEN:
-        assert e.id in run.index.current, "something of an earlier pass or an archive is open"
+        assert e.id in run.index.current, "an execution of an earlier pass or an archive is open"
         _check_open(ledger, run, e)
     else:
         assert not run.pending_of(e.id)
@@ -301,26 +301,26 @@ def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
 def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
     assert e.has_workspace
     if e.state is not ExecutionState.PENDING:
-        assert all(run.latest(key) for key in run.plan.prerequisites[e.key]), ("its turn had not come", e)
+        assert all(run.latest(key) for key in run.plan.prerequisites[e.key]), ("its prerequisites are not complete", e)
         assert (
             e.start_approved
             or e.state is ExecutionState.AWAITING_START_APPROVAL
             or not e.policy.requires_start_approval
         ), (
-            "never allowed",
+            "its start was never approved",
             e,
         )
-    asked = [a.kind for a in run.pending_of(e.id)]
+    kinds = [a.kind for a in run.pending_of(e.id)]
     match e.state:
         case ExecutionState.AWAITING_START_APPROVAL:
-            assert asked == [ApprovalKind.START]
+            assert kinds == [ApprovalKind.START]
         case ExecutionState.AWAITING_COMPLETION_APPROVAL:
-            assert asked == [ApprovalKind.COMPLETION]
+            assert kinds == [ApprovalKind.COMPLETION]
             assert e.policy.requires_completion_approval or run.pending_of(e.id)[0].rule
         case ExecutionState.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
-            assert asked == [kind]
+            assert kinds == [kind]
         case _:
-            assert asked == []
+            assert kinds == []
     match e.state:
         case ExecutionState.READY:
             assert not run.can_dispatch
@@ -331,7 +331,7 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
             assert RetryDue(e.id, e.dispatch) in ledger.timers
         case ExecutionState.WAITING if e.waiting_on is WaitingOn.REWORK:
             children = [o for o in run.current if o.parent_execution == e.id and o.is_rework and o.state in LIVE]
-            assert children, ("it waits for nobody", e)
+            assert children, ("no rework is open", e)
         case _:
             pass
 

@@ -1,4 +1,4 @@
-"""Rules are evaluated before people are asked; who can decide; escalations."""
+"""Rule evaluation before approval requests, eligible approvers, and escalations."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from cairn.core.rule_verdict import (
     RuleVerdict,
 )
 from cairn.core.states import ApprovalKind, ApprovalStatus, RunStatus, WaitingOn
-from tests.core.harness import ACTION, BEGIN, RESULT, Harness, asking, plan_of
+from tests.core.harness import ACTION, BEGIN, RESULT, Harness, plan_of, require_approval_for
 from tests.mentions import mentions
 
 MET = EvaluatedRule("small", "global", "auto_approval", "approves", (ConditionResult("amount", "<= 50", "35", True),))
 MISSED = EvaluatedRule("large", "global", "checkpoints", "does not match")
 
 
-def saying(verdict: RuleVerdict, seen: list[RuleQuestion] | None = None) -> Judge:
+def answer_rules_with(verdict: RuleVerdict, seen: list[RuleQuestion] | None = None) -> Judge:
     def judge(question: RuleQuestion) -> RuleVerdict:
         if seen is not None:
             seen.append(question)
@@ -55,25 +55,25 @@ APPROVES = RuleVerdict(False, "small", "global", 3, 7, evaluated_rules=(MISSED, 
 
 
 # ---- start and completion --------------------------------------------------------------------------
-def test_a_rule_asks_where_the_setting_is_off() -> None:
-    harness = Harness(plan_of("a", "b"), judge=asking(ApprovalKind.START, ApprovalKind.COMPLETION))
+def test_a_rule_requires_approval_where_the_setting_is_off() -> None:
+    harness = Harness(plan_of("a", "b"), judge=require_approval_for(ApprovalKind.START, ApprovalKind.COMPLETION))
     assert harness.states == {"a": "AWAITING_START_APPROVAL"}
     harness.answer("a", "approve")
     harness.finish("a")
     assert harness.states == {"a": "AWAITING_COMPLETION_APPROVAL"}
-    approval = harness.asked("a")
+    approval = harness.pending_approval("a")
     assert (approval.rule, approval.scope, approval.rules_revision) == ("careful", "global", 1)
     harness.answer("a", "approve")
     assert harness.states == {"a": "COMPLETED", "b": "AWAITING_START_APPROVAL"}
 
 
-def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
+def test_a_rule_approves_where_the_setting_requires_approval_and_gives_its_reason() -> None:
     policy = CheckpointPolicy(requires_start_approval=True, requires_completion_approval=True)
-    harness = Harness(plan_of("a", policies={"a": policy}, auto_advance=False), judge=saying(APPROVES))
-    assert harness.states == {"a": "WORKING"}  # the approval is the start
+    harness = Harness(plan_of("a", policies={"a": policy}, auto_advance=False), judge=answer_rules_with(APPROVES))
+    assert harness.states == {"a": "WORKING"}  # the approval also starts the execution
     harness.finish("a")
     assert harness.run.status is RunStatus.COMPLETED
-    assert harness.detail(EventType.APPROVAL_AUTO_APPROVED) == {
+    assert harness.event_detail(EventType.APPROVAL_AUTO_APPROVED) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -92,26 +92,27 @@ def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
 
 
 def test_an_approving_rule_does_not_replace_a_manual_start() -> None:
-    harness = Harness(plan_of("a", "b", auto_advance=False), judge=saying(APPROVES))
+    harness = Harness(plan_of("a", "b", auto_advance=False), judge=answer_rules_with(APPROVES))
     harness.finish("a")
     assert harness.states == {"a": "COMPLETED", "b": "PENDING"}
-    assert list(harness.run.approvals) == []  # nobody asked
+    assert list(harness.run.approvals) == []  # no approval was requested
 
 
-def test_the_question_names_the_approval_that_is_made_of_it() -> None:
+def test_the_rule_question_names_the_resulting_approval() -> None:
     seen: list[RuleQuestion] = []
     harness = Harness(
-        plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}), judge=saying(RuleVerdict(), seen)
+        plan_of("a", policies={"a": CheckpointPolicy(requires_start_approval=True)}),
+        judge=answer_rules_with(RuleVerdict(), seen),
     )
-    approval = harness.asked("a")
+    approval = harness.pending_approval("a")
     assert seen == [RuleQuestion(ApprovalKind.START, approval.id, harness.e("a").id, "a", harness.at)]
 
 
 def test_a_rule_sets_the_terms_of_forms_and_escalations_without_answering_them() -> None:
     terms = ApprovalTerms(timeout=60.0, approvers=("editors",))
-    harness = Harness(plan_of("a"), judge=saying(replace(APPROVES, requires_approval=None, terms=terms)))
+    harness = Harness(plan_of("a"), judge=answer_rules_with(replace(APPROVES, requires_approval=None, terms=terms)))
     harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION), "worker")
-    approval = harness.asked("a")
+    approval = harness.pending_approval("a")
     assert (approval.status, approval.terms, approval.assigned_to) == (ApprovalStatus.PENDING, terms, ("editors",))
 
 
@@ -139,28 +140,28 @@ def test_risks_are_ordered() -> None:
     ]
 
 
-def test_artifacts_so_far_are_shown_with_the_action() -> None:
+def test_an_action_approval_shows_the_artifacts_so_far() -> None:
     harness = Harness(plan_of("a"))
     e = harness.e("a")
     harness.send(ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
     assert (harness.e("a").digest, harness.e("a").outputs) == ("made", (RESULT.id,))
-    assert harness.did(StageArtifacts) == [StageArtifacts(e.id)]
+    assert harness.effects(StageArtifacts) == [StageArtifacts(e.id)]
 
 
 def test_an_emergency_stop_also_holds_low_risk_actions() -> None:
-    harness = Harness(plan_of("a"), judge=saying(RuleVerdict(stopped=True)))
+    harness = Harness(plan_of("a"), judge=answer_rules_with(RuleVerdict(stopped=True)))
     harness.propose("a", "x", ProposedAction("read", {}, RiskLevel.LOW))
     assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
 
-def test_a_rule_is_given_the_action_that_it_approves() -> None:
+def test_a_rule_receives_the_action_it_approves() -> None:
     seen: list[RuleQuestion] = []
-    harness = Harness(plan_of("a"), judge=saying(APPROVES, seen))
+    harness = Harness(plan_of("a"), judge=answer_rules_with(APPROVES, seen))
     action = ProposedAction("refund", {"amount": 35}, RiskLevel.MEDIUM, 0.92)
     harness.propose("a", "x", action)
     assert harness.states == {"a": "WORKING"}
     assert seen[-1].action == action
-    told = harness.detail(EventType.APPROVAL_AUTO_APPROVED)
+    told = harness.event_detail(EventType.APPROVAL_AUTO_APPROVED)
     assert (told["operation_type"], told["risk_level"], told["confidence"]) == ("refund", "medium", 0.92)
 
 
@@ -169,14 +170,14 @@ def test_another_rule_needs_a_new_approval_of_equal_content() -> None:
     harness.propose("a", "pay")
     harness.answer("a", "approve")
     harness.fail("a")
-    harness.due("a")
-    harness.judge = asking(ApprovalKind.ACTION)
+    harness.retry_due("a")
+    harness.judge = require_approval_for(ApprovalKind.ACTION)
     harness.propose("a", "pay")
     assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
 
-# ---- an outcome that nobody knows --------------------------------------------------------------------
-def doubtful() -> Harness:
+# ---- unknown action outcomes -------------------------------------------------------------------------
+def with_unknown_outcome() -> Harness:
     harness = Harness(plan_of("a"))
     harness.propose("a")
     harness.answer("a", "approve")
@@ -186,22 +187,22 @@ def doubtful() -> Harness:
 
 
 def test_an_unknown_action_outcome_is_escalated() -> None:
-    harness = doubtful()
+    harness = with_unknown_outcome()
     assert (harness.e("a").waiting_on, harness.e("a").action_outcome_unknown) == (WaitingOn.ESCALATION, True)
-    approval = harness.asked("a")
+    approval = harness.pending_approval("a")
     assert (approval.kind, approval.reason) == (ApprovalKind.ESCALATION, "The mail may have left.")
 
 
 @pytest.mark.parametrize("decision", ["retry", "accept"])
 def test_a_decision_resolves_an_unknown_action_outcome(decision: str) -> None:
-    harness = doubtful()
+    harness = with_unknown_outcome()
     harness.answer("a", decision)
     e = harness.e("a")
     assert (harness.states, e.action_outcome_unknown, e.attempt) == ({"a": "WORKING"}, False, 1)
 
 
 def test_a_retry_clears_an_unknown_action_outcome() -> None:
-    harness = doubtful()
+    harness = with_unknown_outcome()
     harness.answer("a", "fail")
     harness.send(RetryExecution(harness.e("a").id, 1))
     assert (harness.states, harness.e("a").action_outcome_unknown) == ({"a": "WORKING"}, False)
@@ -209,17 +210,17 @@ def test_a_retry_clears_an_unknown_action_outcome() -> None:
 
 # ---- who may decide ----------------------------------------------------------------------------------
 def answer_as(harness: Harness, by: str, *, identities: frozenset[str] | None, starter: str = "ann") -> None:
-    command = Decide(harness.asked("a").id, "approve")
-    given = CommandContext(BEGIN, by, UUID(int=99), harness.judge, starter, identities)
-    harness.run = decide(harness.run, command, given).run
+    command = Decide(harness.pending_approval("a").id, "approve")
+    context = CommandContext(BEGIN, by, UUID(int=99), harness.judge, starter, identities)
+    harness.run = decide(harness.run, command, context).run
 
 
-def held(**terms: object) -> Harness:
-    return Harness(plan_of("a"), judge=asking(ApprovalKind.START, **terms))
+def with_pending_start(**terms: object) -> Harness:
+    return Harness(plan_of("a"), judge=require_approval_for(ApprovalKind.START, **terms))
 
 
 def test_only_assigned_users_can_decide() -> None:
-    harness = held(approvers=("Finance", "lead@example.com"))
+    harness = with_pending_start(approvers=("Finance", "lead@example.com"))
     with pytest.raises(NotAllowed) as refused:
         answer_as(harness, "bob", identities=frozenset({"bob", "approver"}))
     assert refused.value.message == mentions("Finance, lead@example.com")
@@ -228,13 +229,13 @@ def test_only_assigned_users_can_decide() -> None:
 
 
 def test_an_admin_can_always_decide() -> None:
-    harness = held(approvers=("finance",))
+    harness = with_pending_start(approvers=("finance",))
     answer_as(harness, "root", identities=None)
     assert harness.states == {"a": "WORKING"}
 
 
 def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
-    harness = held(not_by_starter=True)
+    harness = with_pending_start(not_by_starter=True)
     with pytest.raises(NotAllowed) as refused:
         answer_as(harness, "ann", identities=None)
     assert refused.value.message == mentions()
@@ -243,11 +244,11 @@ def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
 
 
 def test_an_approval_is_reassigned() -> None:
-    harness = held(approvers=("finance",))
-    approval = harness.asked("a").id
+    harness = with_pending_start(approvers=("finance",))
+    approval = harness.pending_approval("a").id
     harness.send(AssignApproval(approval, ("legal",), "a contract"))
-    assert harness.asked("a").assigned_to == ("legal",)
-    assert harness.detail(EventType.APPROVAL_ASSIGNED) == {
+    assert harness.pending_approval("a").assigned_to == ("legal",)
+    assert harness.event_detail(EventType.APPROVAL_ASSIGNED) == {
         "kind": "start",
         "from": ["finance"],
         "to": ["legal"],
@@ -263,11 +264,11 @@ def test_an_approval_is_reassigned() -> None:
 
 # ---- reminders and escalation --------------------------------------------------------------------------
 def test_approvers_are_reminded_once_per_period() -> None:
-    harness = held(timeout=60.0)
-    approval = harness.asked("a")
+    harness = with_pending_start(timeout=60.0)
+    approval = harness.pending_approval("a")
     harness.send(ReminderDue(approval.id, 1), "timer")
     assert approval.expires_at is not None
-    assert harness.detail(EventType.APPROVAL_REMINDER_DUE) == {
+    assert harness.event_detail(EventType.APPROVAL_REMINDER_DUE) == {
         "kind": "start",
         "expires_at": approval.expires_at.isoformat(),
     }
@@ -276,12 +277,14 @@ def test_approvers_are_reminded_once_per_period() -> None:
 
 
 def test_an_approval_is_escalated_once() -> None:
-    harness = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
-    approval = harness.asked("a")
-    assert harness.did(ScheduleTimer) == [ScheduleTimer(30.0, EscalationDue(approval.id))]
+    harness = with_pending_start(
+        approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance")
+    )
+    approval = harness.pending_approval("a")
+    assert harness.effects(ScheduleTimer) == [ScheduleTimer(30.0, EscalationDue(approval.id))]
     harness.send(EscalationDue(approval.id), "timer")
-    assert harness.asked("a").assigned_to == ("finance", "manager@example.com")
-    assert harness.detail(EventType.APPROVAL_ESCALATED) == {
+    assert harness.pending_approval("a").assigned_to == ("finance", "manager@example.com")
+    assert harness.event_detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "start",
         "to": ["manager@example.com", "finance"],
         "period": 1,
@@ -293,15 +296,15 @@ def test_an_approval_is_escalated_once() -> None:
 
 
 def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
-    """As after a start of the server, when both are due."""
-    harness = held(timeout=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
-    approval = harness.asked("a").id
+    """Both can be due when the server starts."""
+    harness = with_pending_start(timeout=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
+    approval = harness.pending_approval("a").id
     harness.send(ApprovalExpired(approval, 1), "timer")
-    assert harness.told[:2] == ["approval_escalated", "approval_timeout"]
+    assert harness.event_types[:2] == ["approval_escalated", "approval_timeout"]
     harness.refuses(EscalationDue(approval), StaleCommand)
 
 
 def test_an_escalation_after_the_deadline_is_not_recorded() -> None:
-    harness = held(timeout=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
-    harness.send(ApprovalExpired(harness.asked("a").id, 1), "timer")
-    assert "approval_escalated" not in harness.told
+    harness = with_pending_start(timeout=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
+    harness.send(ApprovalExpired(harness.pending_approval("a").id, 1), "timer")
+    assert "approval_escalated" not in harness.event_types
