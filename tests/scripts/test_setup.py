@@ -45,7 +45,7 @@ def test_a_step_that_fails_prints_all_of_its_output() -> None:
 
 def test_a_verbose_step_prints_its_command_and_output() -> None:
     done = step("sh", "-c", "echo output; exit 3", VERBOSE="1")
-    assert (done.returncode, done.stdout) == (3, "Building ...\n+ sh -c echo output; exit 3\nmuch\n")
+    assert (done.returncode, done.stdout) == (3, "Building ...\n+ sh -c echo output; exit 3\noutput\n")
 
 
 def test_a_command_that_does_not_exist_fails() -> None:
