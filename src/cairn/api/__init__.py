@@ -1,1 +1,1 @@
-"""The HTTP face: REST, streams and the web app's files."""
+"""The HTTP API, live streams and the web app's files."""

@@ -52,17 +52,17 @@ def require_permission(actor: Actor, allowed: Permission) -> None:
 
 def bearer(request: Request) -> str | None:
     """The token in the Authorization header, if there is one."""
-    given = request.headers.get("authorization")
-    if given is None:
+    header = request.headers.get("authorization")
+    if header is None:
         return None
-    scheme, _, token = given.partition(" ")
+    scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("Only `Authorization: Bearer` with a token is supported.")
     return token.strip()
 
 
 def is_same_origin(request: Request) -> bool:
-    """Whether one of the server's own pages sent it. Browsers say so; without a header, the answer is no."""
+    """Whether one of the server's own pages sent the request, according to the browser's headers."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -71,7 +71,7 @@ def is_same_origin(request: Request) -> bool:
 
 
 def is_foreign(request: Request) -> bool:
-    """Whether a page of another site sent it."""
+    """Whether a page of another site sent the request."""
     return request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin") or (
         (origin := request.headers.get("origin")) is not None and not names_host(origin, request)
     )

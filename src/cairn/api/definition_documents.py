@@ -9,7 +9,7 @@ from cairn.api.dependencies import Services
 from cairn.api.operations import Media
 from cairn.api.parameters import etag
 from cairn.api.request_body import JSON, BoundedRequest, DecodedBody
-from cairn.definitions import Finding as Found
+from cairn.definitions import Finding
 from cairn.services.pipelines.definition_writer import SavedDefinition
 from cairn.services.pipelines.views import DefinitionFinding, Pipeline
 
@@ -29,19 +29,19 @@ async def read_definition(request: Request) -> DecodedBody:
     return await incoming.document()
 
 
-def finding(found: Found) -> DefinitionFinding:
+def finding_view(finding: Finding) -> DefinitionFinding:
     return DefinitionFinding(
-        path=found.path,
-        message=found.message,
-        severity=found.severity.value,
-        line=found.line,
-        column=found.column,
+        path=finding.path,
+        message=finding.message,
+        severity=finding.severity.value,
+        line=finding.line,
+        column=finding.column,
     )
 
 
 async def saved_pipeline(services: Services, response: Response, saved: SavedDefinition) -> Pipeline:
     """A saved pipeline with its warnings. The ETag is the revision."""
-    warnings = [finding(found) for found in saved.warnings]
+    warnings = [finding_view(finding) for finding in saved.warnings]
     view = await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id, warnings)
     response.headers["ETag"] = etag(view.revision)
     return view

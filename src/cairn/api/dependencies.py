@@ -35,6 +35,6 @@ async def _session_id(request: Request) -> str | None:
 
 
 Services = Annotated[AppServices, Depends(_cairn)]
-By = Annotated[Actor, Depends(_actor)]
-UsedSession = Annotated[str | None, Depends(_session_id)]
+CurrentActor = Annotated[Actor, Depends(_actor)]
+CurrentSessionId = Annotated[str | None, Depends(_session_id)]
 CommandId = Annotated[UUID, Depends(_command_id)]

@@ -1,4 +1,4 @@
-"""Server-sent events: what happens, as it happens, from where the client left off."""
+"""Server-sent events, resumed from where the client left off."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from cairn.services.logs.views import LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
 from cairn.services.runs.stream import StreamBatch, StreamPosition
 
-HEARTBEAT = 15.0  # seconds without news until a ping shows the client that the stream is alive
-POLL = 1.0  # seconds: on PostgreSQL other processes write too and send no hints
+HEARTBEAT = 15.0  # seconds without data until a ping shows the client that the stream is alive
+POLL = 1.0  # seconds between reads on PostgreSQL, where other processes write without sending hints
 BATCH = 200  # rows read at once; the next ones are read when these are sent
 OPENING = b"retry: 1000\n\n"
 PING = b"event: ping\ndata: {}\n\n"
@@ -63,24 +63,24 @@ class HeartbeatTimer:
 
 
 async def follow_run(
-    services: Any, run_id: str, place: StreamPosition, actor: Actor, check: Check
+    services: Any, run_id: str, position: StreamPosition, actor: Actor, check: Check
 ) -> AsyncIterator[bytes]:
     """Events, log lines and messages of a run, each once and in order, until the client leaves or loses access.
 
     Progress and message deltas have no position: they are sent as they are, and again when they change.
     """
-    yield OPENING + f"id: {place}\n\n".encode()
+    yield OPENING + f"id: {position}\n\n".encode()
     is_shared = services.database.kind == "postgresql"
-    timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, actor)
+    timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, position, actor)
     with services.event_bus.subscribe(run_id) as hints:
-        news: tuple[ChangeHint, ...] = ()
+        new_hints: tuple[ChangeHint, ...] = ()
         while not hints.is_closed:
-            for line in await watcher.listen():
+            for line in await watcher.read_deltas():
                 yield line
                 timer.restart()
-            is_stored = any(hint.event_type != MESSAGE_DELTA for hint in news) or not news
+            is_stored = any(hint.event_type != MESSAGE_DELTA for hint in new_hints) or not new_hints
             if is_stored or watcher.has_more or (is_shared and watcher.is_behind):
-                for line in await watcher.look():
+                for line in await watcher.read_batch():
                     yield line
                     timer.restart()
             if timer.needs_check and not await watcher.has_access(check):
@@ -88,63 +88,63 @@ async def follow_run(
             if timer.needs_ping:
                 yield PING
                 timer.restart()
-            news = await hints.wait(0 if watcher.has_more else timer.pause)
+            new_hints = await hints.wait(0 if watcher.has_more else timer.pause)
 
 
 class RunWatcher:
     """What one client has received of a run."""
 
-    def __init__(self, services: Any, run_id: str, place: StreamPosition, actor: Actor) -> None:
+    def __init__(self, services: Any, run_id: str, position: StreamPosition, actor: Actor) -> None:
         self._services = services
         self._run_id = run_id
-        self._place = place
-        self._by = actor
+        self._position = position
+        self._actor = actor
         self._cursor = LiveMessageCursor()
         self._progress: dict[str, ExecutionProgress] = {}
         self._hidden: dict[str, bool] = {}  # by execution: whether its conversation is hidden from this client
-        self._looked_at = 0.0
+        self._last_read_at = 0.0
         self.has_more = False
 
     @property
     def is_behind(self) -> bool:
-        return monotonic() - self._looked_at >= POLL
+        return monotonic() - self._last_read_at >= POLL
 
     async def has_access(self, check: Check) -> bool:
         try:
-            self._by = await check()
+            self._actor = await check()
         except Unauthenticated:
             return False
         return True
 
-    async def listen(self) -> list[bytes]:
+    async def read_deltas(self) -> list[bytes]:
         """Deltas of messages being streamed that the client does not have yet."""
         messages: list[LiveMessage] = self._services.conversations.live_messages.of_run(self._run_id)
-        hidden = await self._hidden_of({one.key.execution_id for one in messages})
-        deltas = self._cursor.new_deltas([one for one in messages if one.key.execution_id not in hidden])
+        hidden = await self._hidden_of({item.key.execution_id for item in messages})
+        deltas = self._cursor.new_deltas([item for item in messages if item.key.execution_id not in hidden])
         return [message(MESSAGE_DELTA, delta.model_dump_json().encode()) for delta in deltas]
 
-    async def look(self) -> list[bytes]:
+    async def read_batch(self) -> list[bytes]:
         """The next batch from the database that the client does not have yet."""
-        self._looked_at = monotonic()
-        found: StreamBatch = await run_in_threadpool(
-            self._services.run_stream.read_after, self._run_id, self._place, BATCH
+        self._last_read_at = monotonic()
+        batch: StreamBatch = await run_in_threadpool(
+            self._services.run_stream.read_after, self._run_id, self._position, BATCH
         )
-        if found.events:
+        if batch.events:
             self._hidden.clear()  # another attempt may have another definition
-        hidden = await self._hidden_of({item.execution_id for item, _ in found.messages})
+        hidden = await self._hidden_of({item.execution_id for item, _ in batch.messages})
         lines: list[bytes] = []
         is_shown = True
-        for item in found.in_order():
-            self._place = self._place.after(item)
+        for item in batch.in_order():
+            self._position = self._position.after(item)
             is_shown = not (isinstance(item, Message) and item.execution_id in hidden)
             if is_shown:
-                lines.append(message(KINDS[type(item)], item.model_dump_json().encode(), self._place))
+                lines.append(message(KINDS[type(item)], item.model_dump_json().encode(), self._position))
         if not is_shown:
-            lines.append(f"id: {self._place}\n\n".encode())  # moves the position past what is hidden
-        self.has_more = found.is_full(BATCH)
+            lines.append(f"id: {self._position}\n\n".encode())  # moves the position past what is hidden
+        self.has_more = batch.is_full(BATCH)
         if self.has_more:
             return lines
-        for progress in found.progress:
+        for progress in batch.progress:
             if self._progress.get(progress.execution_id) != progress:
                 self._progress[progress.execution_id] = progress
                 lines.append(message("progress", progress.model_dump_json().encode()))
@@ -152,11 +152,11 @@ class RunWatcher:
 
     async def _hidden_of(self, executions: set[str]) -> set[str]:
         if not executions <= self._hidden.keys():
-            found: frozenset[str] = await run_in_threadpool(
-                self._services.conversation_queries.hidden_executions, self._run_id, self._by
+            hidden: frozenset[str] = await run_in_threadpool(
+                self._services.conversation_queries.hidden_executions, self._run_id, self._actor
             )
-            self._hidden |= {one: one in found for one in executions}
-        return {one for one in executions if self._hidden[one]}
+            self._hidden |= {execution: execution in hidden for execution in executions}
+        return {execution for execution in executions if self._hidden[execution]}
 
 
 async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:

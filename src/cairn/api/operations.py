@@ -1,6 +1,7 @@
 """Operations of the API: what each one declares about itself, and the route class that enforces it.
 
-Every request is authenticated, bounded, decoded and answered at most once before its handler runs.
+Before a handler runs, the request is authenticated, its size is limited, its body is decoded, and a repeated
+`Idempotency-Key` gets the stored response.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def operation(  # noqa: PLR0913 - one option for each thing that an operation de
     """Declare an operation of the API.
 
     permission: who may call it; `OPEN` needs no sign-in.
-    idempotent: whether `Idempotency-Key` is honoured. Not where nothing changes, nor where the response holds a
+    idempotent: whether `Idempotency-Key` is honored. False if nothing changes, or if the response contains a
         secret, because responses are stored.
     streams_body: the handler reads the body as it arrives; it is not read into memory.
     request_media: schemas of a body that the handler reads itself.

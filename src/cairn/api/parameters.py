@@ -59,12 +59,14 @@ InvitationId = Annotated[str, Path(description="Id of the invitation.", json_sch
 TokenId = Annotated[str, Path(description="Id of the token.", json_schema_extra=_UUID)]
 SessionId = Annotated[str, Path(description="Id of the session.", json_schema_extra=_UUID)]
 DelegationId = Annotated[str, Path(description="Id of the delegation.", json_schema_extra=_UUID)]
-Named = Annotated[Text, AfterValidator(str.lower), Path(max_length=200, description="Name of the user or the group.")]
+DirectoryName = Annotated[
+    Text, AfterValidator(str.lower), Path(max_length=200, description="Name of the user or the group.")
+]
 SecretName = Annotated[Text, Path(max_length=200, description="Name of the secret.")]
 AgentName = Annotated[Text, Path(max_length=200, description="Name of the agent in the library.")]
 RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_schema_extra=_UUID)]
 
-ById = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
+IdQuery = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
 UserQuery = Annotated[
     Annotated[Text, AfterValidator(str.lower)] | None, Query(max_length=200, description="Only this user.")
 ]
@@ -94,7 +96,7 @@ def revision_of(if_match: str | None) -> int | None:
     """The revision in an `If-Match` header. None matches any revision."""
     if if_match is None or if_match.strip() == "*":
         return None
-    named = if_match.strip().removeprefix("W/").strip('"')
-    if not (named.isascii() and named.isdecimal() and len(named) < 10):
+    revision = if_match.strip().removeprefix("W/").strip('"')
+    if not (revision.isascii() and revision.isdecimal() and len(revision) < 10):
         raise InvalidInput([("If-Match", 'Send the ETag you have read, such as "3".')])
-    return int(named)
+    return int(revision)

@@ -22,8 +22,8 @@ _UNBUILT = """<!doctype html>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Cairn</title>
 <h1>The web app has not been built</h1>
-<p>Cairn is running, and its API answers under <a href="/api/health">/api</a>.
-<p>Build the pages with <code>make setup</code> in Cairn's folder, then load this one again.
+<p>Cairn is running, and its API is available under <a href="/api/health">/api</a>.
+<p>Run <code>make setup</code> in Cairn's folder to build it, then reload this page.
 """
 
 

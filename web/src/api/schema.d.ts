@@ -61,7 +61,7 @@ export interface paths {
         };
         /**
          * List Sign In Options
-         * @description List the ways to sign in besides a token.
+         * @description List the available sign-in methods besides a token.
          */
         get: operations["listSignInOptions"];
         put?: never;
@@ -103,7 +103,7 @@ export interface paths {
         put?: never;
         /**
          * Finish Sign In
-         * @description Finish signing in. The page `/sign-in/{provider}` sends what it received from the provider.
+         * @description Finish signing in. The page `/sign-in/{provider}` sends the provider's response.
          */
         post: operations["finishSignIn"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Invitation
-         * @description Get the user that an invitation is for. The invitation stays open.
+         * @description Get the user that an invitation is for. This doesn't use it up.
          */
         post: operations["previewInvitation"];
         delete?: never;
@@ -707,7 +707,7 @@ export interface paths {
         };
         /**
          * Get Definition
-         * @description Get the definition in short form, ready to keep in git and apply again.
+         * @description Get the definition in short form, to store in git and apply again.
          */
         get: operations["getDefinition"];
         /**
@@ -915,12 +915,12 @@ export interface paths {
         };
         /**
          * Get Agent
-         * @description Get an agent. Its ETag is the revision. 0 is the built-in agent.
+         * @description Get an agent. Its ETag is the revision, which is 0 for a built-in agent.
          */
         get: operations["getAgent"];
         /**
          * Put Agent
-         * @description Create or replace an agent. Runs created from now on use it.
+         * @description Create or replace an agent. Only runs created afterwards use it.
          */
         put: operations["putAgent"];
         post?: never;
@@ -985,7 +985,7 @@ export interface paths {
         put?: never;
         /**
          * Create Checkpoint
-         * @description Add a checkpoint to the pipeline that `pipeline_id` in the body names.
+         * @description Add a checkpoint. `pipeline_id` in the body names the pipeline.
          */
         post: operations["createCheckpoint"];
         delete?: never;
@@ -1008,7 +1008,7 @@ export interface paths {
         get: operations["getCheckpoint"];
         /**
          * Update Checkpoint
-         * @description Change the given fields of a checkpoint. Runs continue.
+         * @description Change the given fields of a checkpoint. Open runs continue.
          */
         put: operations["updateCheckpoint"];
         post?: never;
@@ -1143,7 +1143,7 @@ export interface paths {
         };
         /**
          * Get Run Input
-         * @description Get the input of a run, unchanged: numbers keep every digit. `null` if it has none.
+         * @description Get the input of a run with its numbers exact. `null` if it has none.
          */
         get: operations["getRunInput"];
         put?: never;
@@ -1163,7 +1163,7 @@ export interface paths {
         };
         /**
          * List Run Executions
-         * @description List the executions of a run in order of creation.
+         * @description List the executions of a run, oldest first.
          */
         get: operations["listRunExecutions"];
         put?: never;
@@ -1205,7 +1205,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Run
-         * @description Pause a run: at once if nothing is running, otherwise after the running executions.
+         * @description Pause a run: at once if no execution is running, otherwise when the running ones end.
          */
         post: operations["pauseRun"];
         delete?: never;
@@ -1225,7 +1225,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Run
-         * @description Resume a run, or cancel a requested pause.
+         * @description Resume a run, or cancel a pause that has not taken effect.
          */
         post: operations["resumeRun"];
         delete?: never;
@@ -1305,7 +1305,7 @@ export interface paths {
         put?: never;
         /**
          * Start Execution
-         * @description Start an execution that waits for a manual start. After a rejected start, it requests approval again.
+         * @description Start an execution that waits for a manual start. If its start was rejected, approval is requested again.
          */
         post: operations["startExecution"];
         delete?: never;
@@ -1385,7 +1385,7 @@ export interface paths {
         put?: never;
         /**
          * Approve Execution
-         * @description Approve whatever is pending: the start or the result.
+         * @description Approve the pending approval of an execution: its start, its result or its action.
          */
         post: operations["approveExecution"];
         delete?: never;
@@ -1405,7 +1405,7 @@ export interface paths {
         put?: never;
         /**
          * Revise Execution
-         * @description Request a revision with feedback. If the execution waits to start, the start is rejected.
+         * @description Request a revision with feedback. For an execution that awaits approval to start, reject the start.
          */
         post: operations["reviseExecution"];
         delete?: never;
@@ -1446,7 +1446,7 @@ export interface paths {
         put?: never;
         /**
          * Submit Form
-         * @description Submit the form of an execution. If a field is invalid, every error is returned and nothing is submitted.
+         * @description Submit the form of an execution. If a field is invalid, nothing is submitted and all errors are returned.
          */
         post: operations["submitForm"];
         delete?: never;
@@ -1524,7 +1524,7 @@ export interface paths {
         };
         /**
          * Get Context
-         * @description Get the context that the runner received, or would receive if it started now.
+         * @description Get the context of an execution as its runner received it, or would receive it if it started now.
          */
         get: operations["getContext"];
         put?: never;
@@ -1546,7 +1546,7 @@ export interface paths {
          * List Logs
          * @description List the log lines of an execution, oldest first.
          *
-         *     With `order=newest`, the first page is the end of the log, and the next pages go back in time.
+         *     With `order=newest`, paging starts at the end of the log and goes backward.
          */
         get: operations["listLogs"];
         put?: never;
@@ -1586,9 +1586,9 @@ export interface paths {
         };
         /**
          * List Messages
-         * @description List the messages with models, oldest first, with their tool calls and usage.
+         * @description List the messages of a conversation, oldest first, with tool calls and usage.
          *
-         *     With `order=newest`, the first page is the end of the conversation, and the next pages go back in time.
+         *     With `order=newest`, paging starts at the end of the conversation and goes backward.
          *     If the definition hides the conversation (`show_conversation: false`), only admins can see it.
          */
         get: operations["listMessages"];
@@ -1609,7 +1609,7 @@ export interface paths {
         };
         /**
          * Get Conversation
-         * @description Alias of `messages`.
+         * @description List the messages of a conversation. Alias of `messages`.
          */
         get: operations["getConversation"];
         put?: never;
@@ -1629,7 +1629,7 @@ export interface paths {
         };
         /**
          * Get Run Costs
-         * @description The model usage of a run: tokens, calls and cost. Includes all attempts, also those that a rollback archived.
+         * @description Get the model usage of a run: calls, tokens and cost of all attempts, including archived ones.
          */
         get: operations["getRunCosts"];
         put?: never;
@@ -1669,7 +1669,7 @@ export interface paths {
         };
         /**
          * Get Pipeline Costs
-         * @description The model usage of all runs of a pipeline, including test runs.
+         * @description Get the model usage of all runs of a pipeline, including test runs.
          */
         get: operations["getPipelineCosts"];
         put?: never;
@@ -1689,7 +1689,7 @@ export interface paths {
         };
         /**
          * Get Costs
-         * @description The model usage of all pipelines.
+         * @description Get the model usage of all pipelines.
          */
         get: operations["getCosts"];
         put?: never;
@@ -1751,7 +1751,7 @@ export interface paths {
         put?: never;
         /**
          * Decide Batch
-         * @description Decide several approvals of one kind. Each is decided on its own, and failures don't affect the others.
+         * @description Decide several approvals of the same kind. Each one succeeds or fails separately.
          */
         post: operations["decideBatch"];
         delete?: never;
@@ -1770,7 +1770,7 @@ export interface paths {
         get?: never;
         /**
          * Preview Modification
-         * @description Preview an action with other parameters: the difference, and whether they are valid. Nothing is decided.
+         * @description Preview an action with modified parameters: the difference, and whether they are valid. Decides nothing.
          */
         put: operations["previewModification"];
         post?: never;
@@ -1830,7 +1830,7 @@ export interface paths {
         get?: never;
         /**
          * Decide Approval
-         * @description Decide an approval. `digest` identifies the content you have seen. If it has changed since, the request fails.
+         * @description Decide an approval. If `digest` is not that of the current content, the request fails with 409.
          */
         put: operations["decideApproval"];
         post?: never;
@@ -2091,7 +2091,7 @@ export interface paths {
         put?: never;
         /**
          * Create Rollback
-         * @description Roll back and archive what is removed. Repeating a `rollback_id` returns the same rollback.
+         * @description Roll back a run. What is removed is archived. Repeating a `rollback_id` returns the same rollback.
          */
         post: operations["createRollback"];
         delete?: never;
@@ -2151,7 +2151,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Rework
-         * @description Preview a rework: what it would replace, make stale, withdraw and reopen.
+         * @description Preview a rework: what it would replace, make stale, withdraw and reopen. Nothing is changed.
          */
         post: operations["previewRework"];
         delete?: never;
@@ -2173,9 +2173,9 @@ export interface paths {
          * Create Rework
          * @description Send work back to an earlier checkpoint, with a prompt and a reason.
          *
-         *     The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
-         *     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
-         *     again.
+         *     The path names the execution whose result you reviewed. If it is waiting for approval, the approval is withdrawn,
+         *     and the execution continues with the new artifacts after the rework. If it is completed, it stays completed.
+         *     Returns the new execution that does the work again.
          */
         post: operations["createRework"];
         delete?: never;
@@ -2213,7 +2213,7 @@ export interface paths {
         };
         /**
          * Get Lineage
-         * @description Get which executions read which artifacts, the dependencies and the reworks of a run.
+         * @description Get the lineage of a run: which executions read which artifacts, their dependencies and the reworks.
          */
         get: operations["getLineage"];
         put?: never;
@@ -2485,7 +2485,7 @@ export interface paths {
         };
         /**
          * Get Autonomy
-         * @description Get what each rule decided, how users judged its samples, and how it would have decided in shadow mode.
+         * @description Get the record of each rule: its decisions, reviews of its samples, and its results in shadow mode.
          */
         get: operations["getAutonomy"];
         put?: never;
@@ -2545,14 +2545,14 @@ export interface paths {
         };
         /**
          * Get Emergency Stop
-         * @description Get whether automatic approvals are stopped, by whom and why.
+         * @description Get the emergency stop: whether automatic approvals are stopped, by whom and why.
          */
         get: operations["getEmergencyStop"];
         /**
          * Set Emergency Stop
-         * @description Stop all automatic approvals, or lift the stop. While stopped, all of them need approval by users.
+         * @description Stop all automatic approvals, or lift the stop. During a stop, people decide all of them.
          *
-         *     Setting it again replaces the reason.
+         *     Stopping again replaces the reason.
          */
         put: operations["setEmergencyStop"];
         post?: never;
@@ -2711,10 +2711,10 @@ export interface paths {
         };
         /**
          * Stream Run
-         * @description Stream a run: events (`event`), log lines (`log`), messages of conversations (`message`) and `progress`, and a
-         *     `ping` when nothing else is sent.
+         * @description Stream a run: its events, log lines, messages and progress.
          *
-         *     Without an id, the stream starts with the run's first event. With one, it continues exactly after it. A
+         *     The server-sent events are named `event`, `log`, `message`, `progress`, and `ping` when there is nothing else to
+         *     send. Without an id, the stream starts with the run's first event. With one, it continues exactly after it. A
          *     `message_delta` is part of a message that is still being written. It has no id, and the complete message follows.
          */
         get: operations["streamRun"];
@@ -2735,7 +2735,7 @@ export interface paths {
         };
         /**
          * Stream Changes
-         * @description Stream hints (`change`) that something in the lists has changed. Reload what you show.
+         * @description Stream a `change` hint whenever a list has changed. Fetch what you display again.
          */
         get: operations["streamChanges"];
         put?: never;
@@ -3832,7 +3832,7 @@ export interface components {
             is_enabled?: boolean | null;
             /**
              * Include Details
-             * @description False: messages contain only a summary and a link.
+             * @description False: messages contain only key facts and links.
              */
             include_details?: boolean | null;
             /**
@@ -3847,7 +3847,7 @@ export interface components {
             pipelines?: string[] | null;
             /**
              * Recipients
-             * @description Users, addresses, roles or groups, if a rule names nobody.
+             * @description Users, addresses, roles or groups to notify if no rule names recipients.
              */
             recipients?: string[] | null;
             /**
@@ -3860,7 +3860,7 @@ export interface components {
         CreateDelegationRequest: {
             /**
              * To User
-             * @description User who decides for them.
+             * @description User who decides for the one who is away.
              */
             to_user: string;
             /**
@@ -6348,7 +6348,7 @@ export interface components {
         ReviseRequest: {
             /**
              * Feedback
-             * @description What to change. Optional if you reject a start.
+             * @description What to change. Optional when you reject a start.
              * @default
              */
             feedback?: string;
@@ -7388,7 +7388,7 @@ export interface components {
         SetPreferencesRequest: {
             /**
              * Channels
-             * @description Names or kinds of channels to use. Null: all.
+             * @description Names or kinds of channels that may notify you. Null: all.
              */
             channels?: string[] | null;
             /**
@@ -7711,7 +7711,7 @@ export interface components {
             is_enabled?: boolean | null;
             /**
              * Include Details
-             * @description False: messages contain only a summary and a link.
+             * @description False: messages contain only key facts and links.
              */
             include_details?: boolean | null;
             /**
@@ -7726,7 +7726,7 @@ export interface components {
             pipelines?: string[] | null;
             /**
              * Recipients
-             * @description Users, addresses, roles or groups, if a rule names nobody.
+             * @description Users, addresses, roles or groups to notify if no rule names recipients.
              */
             recipients?: string[] | null;
             /**
@@ -8024,7 +8024,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "token": "the token of the start link"
+                 *       "token": "the token from the start link"
                  *     }
                  */
                 "application/json": components["schemas"]["CreateSessionRequest"];
@@ -8550,8 +8550,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "code": "as the provider gave it",
-                 *       "state": "as the provider gave it"
+                 *       "code": "the code from the provider",
+                 *       "state": "the state from the provider"
                  *     }
                  */
                 "application/json": components["schemas"]["FinishSignInRequest"];
@@ -9642,7 +9642,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "finance",
-                 *       "description": "Who looks at what costs money",
+                 *       "description": "Approves spending",
                  *       "members": [
                  *         "reviewer"
                  *       ]
@@ -13080,7 +13080,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "pipeline_name": "Business goals to design",
-                 *       "pipeline_description": "From what we want to how it looks.",
+                 *       "pipeline_description": "From business goals to a design.",
                  *       "checkpoints": [
                  *         {
                  *           "key": "goals",
@@ -13367,7 +13367,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "pipeline_description": "What we want, and how it looks."
+                 *       "pipeline_description": "Business goals, requirements and a design."
                  *     }
                  */
                 "application/json": {
@@ -14007,7 +14007,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "pipeline_name": "Business goals to design",
-                 *       "pipeline_description": "From what we want to how it looks.",
+                 *       "pipeline_description": "From business goals to a design.",
                  *       "checkpoints": [
                  *         {
                  *           "key": "goals",
@@ -14510,7 +14510,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "pipeline_name": "Business goals to design",
-                 *       "pipeline_description": "From what we want to how it looks.",
+                 *       "pipeline_description": "From business goals to a design.",
                  *       "checkpoints": [
                  *         {
                  *           "key": "goals",
@@ -14814,7 +14814,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "pipeline_name": "Business goals to design",
-                 *       "pipeline_description": "From what we want to how it looks.",
+                 *       "pipeline_description": "From business goals to a design.",
                  *       "checkpoints": [
                  *         {
                  *           "key": "goals",
@@ -15434,8 +15434,8 @@ export interface operations {
                  * @example {
                  *       "name": "reviewer",
                  *       "title": "Reviewer",
-                 *       "role": "You look for what was missed.",
-                 *       "task_prompt": "Review the text and say what is missing.",
+                 *       "role": "You find what others missed.",
+                 *       "task_prompt": "Review the text and list what is missing.",
                  *       "output_schema": {
                  *         "type": "object",
                  *         "required": [
@@ -19200,7 +19200,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "feedback": "Say how we will know",
+                 *       "feedback": "Add how we will measure this",
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
@@ -19344,7 +19344,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "feedback": "Say how we will know",
+                 *       "feedback": "Add how we will measure this",
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
@@ -22283,7 +22283,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "model": "house:qwen3"
+                 *       "model": "company:qwen3"
                  *     }
                  */
                 "application/json": components["schemas"]["TestModelRequest"];
@@ -24255,7 +24255,7 @@ export interface operations {
                  * @example {
                  *       "checkpoint": "goals",
                  *       "prompt": "Add a goal for the second market.",
-                 *       "reason": "The requirements ask for two markets, the goals name one."
+                 *       "reason": "The requirements cover two markets, but the goals name only one."
                  *     }
                  */
                 "application/json": components["schemas"]["CreateReworkRequest"];
@@ -24400,7 +24400,7 @@ export interface operations {
                  * @example {
                  *       "checkpoint": "goals",
                  *       "prompt": "Add a goal for the second market.",
-                 *       "reason": "The requirements ask for two markets, the goals name one."
+                 *       "reason": "The requirements cover two markets, but the goals name only one."
                  *     }
                  */
                 "application/json": components["schemas"]["CreateReworkRequest"];
@@ -26592,7 +26592,7 @@ export interface operations {
     listAudits: {
         parameters: {
             query?: {
-                /** @description Only reviewed ones, or only open ones. */
+                /** @description True: only reviewed ones. False: only open ones. */
                 reviewed?: boolean | null;
                 pipeline_id?: string | null;
                 /** @description Maximum number of items. */

@@ -1,1 +1,1 @@
-"""Examples of the OpenAPI document: one small story, with a module for each noun."""
+"""Examples for the OpenAPI document: one small story, with a module for each noun."""

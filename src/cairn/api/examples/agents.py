@@ -21,8 +21,8 @@ def document() -> dict[str, Any]:
     return {
         "name": "reviewer",
         "title": "Reviewer",
-        "role": "You look for what was missed.",
-        "task_prompt": "Review the text and say what is missing.",
+        "role": "You find what others missed.",
+        "task_prompt": "Review the text and list what is missing.",
         "output_schema": {"type": "object", "required": ["missing"]},
     }
 

@@ -19,6 +19,6 @@ def report() -> HealthReport:
         healthy=True,
         checks=[
             HealthCheck(name="database", status="ok", detail="sqlite, no errors", hint=""),
-            HealthCheck(name="disk", status="warning", detail="0.8 GB free", hint="free up disk space"),
+            HealthCheck(name="disk", status="warning", detail="0.8 GB free", hint="Free up disk space."),
         ],
     )

@@ -1,4 +1,4 @@
-"""An execution that a person works on."""
+"""An execution with a form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def approve_request() -> dict[str, Any]:
 
 
 def revise_request() -> dict[str, Any]:
-    return {"feedback": "Say how we will know", "digest": story.DIGEST}
+    return {"feedback": "Add how we will measure this", "digest": story.DIGEST}
 
 
 def submit_request() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from cairn.services.identity import views as v
 from cairn.services.identity.views import Session, SignedIn, SignInOptions, SignInProvider, SignInRedirect
 
 
-def _made() -> dict[str, Any]:
+def _created() -> dict[str, Any]:
     return {"created_at": story.at(-600), "created_by": "admin"}
 
 
@@ -29,12 +29,12 @@ def user() -> v.User:
         is_invited=False,
         last_signed_in_at=story.at(-5),
         removed_at=None,
-        **_made(),
+        **_created(),
     )
 
 
 def group() -> v.Group:
-    return v.Group(name="finance", description="Who looks at what costs money", members=["reviewer"], **_made())
+    return v.Group(name="finance", description="Approves spending", members=["reviewer"], **_created())
 
 
 def _invitation() -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _invitation() -> dict[str, Any]:
         "accepted_at": None,
         "revoked_at": None,
         "is_open": True,
-        **_made(),
+        **_created(),
     }
 
 
@@ -59,7 +59,7 @@ def _token() -> dict[str, Any]:
         "last_used_at": story.at(-10),
         "revoked_at": None,
         "is_valid": True,
-        **_made(),
+        **_created(),
     }
 
 
@@ -88,12 +88,12 @@ def delegation() -> v.Delegation:
         ended_at=None,
         ended_by=None,
         is_active=True,
-        **_made(),
+        **_created(),
     )
 
 
 def secret() -> v.Secret:
-    return v.Secret(name="smtp-password", updated_at=story.at(-30), updated_by="admin", is_readable=True, **_made())
+    return v.Secret(name="smtp-password", updated_at=story.at(-30), updated_by="admin", is_readable=True, **_created())
 
 
 def sign_in_options() -> SignInOptions:
@@ -121,7 +121,7 @@ def create_user_request() -> dict[str, Any]:
 
 
 def sign_in_request() -> dict[str, Any]:
-    return {"token": "the token of the start link"}
+    return {"token": "the token from the start link"}
 
 
 def change_password_request() -> dict[str, Any]:
@@ -133,7 +133,7 @@ def start_sign_in_request() -> dict[str, Any]:
 
 
 def finish_sign_in_request() -> dict[str, Any]:
-    return {"code": "as the provider gave it", "state": "as the provider gave it"}
+    return {"code": "the code from the provider", "state": "the state from the provider"}
 
 
 def update_user_request() -> dict[str, Any]:
@@ -141,7 +141,7 @@ def update_user_request() -> dict[str, Any]:
 
 
 def create_group_request() -> dict[str, Any]:
-    return {"name": "finance", "description": "Who looks at what costs money", "members": ["reviewer"]}
+    return {"name": "finance", "description": "Approves spending", "members": ["reviewer"]}
 
 
 def update_group_request() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Models and a test of one."""
+"""Model providers, and a test of a model."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def _anthropic() -> ModelProvider:
     )
 
 
-def _local() -> ModelProvider:
+def _self_hosted() -> ModelProvider:
     return ModelProvider(
-        name="house",
+        name="company",
         is_ready=True,
         is_installed=True,
         requires_key=False,
@@ -36,22 +36,22 @@ def _local() -> ModelProvider:
 
 
 def test_request() -> dict[str, Any]:
-    return {"model": "house:qwen3"}
+    return {"model": "company:qwen3"}
 
 
 def models() -> ModelList:
     return ModelList(
         default="anthropic:claude-sonnet-5-5",
         is_simulated=False,
-        fallbacks=["house:qwen3"],
-        prices="genai-prices 0.2.1 of 2026-10-30; 1 of the settings",
-        providers=[_anthropic(), _local()],
+        fallbacks=["company:qwen3"],
+        prices="genai-prices 0.2.1 of 2026-10-30; 1 from the settings",
+        providers=[_anthropic(), _self_hosted()],
     )
 
 
 def test_result() -> ModelTestResult:
     return ModelTestResult(
-        model="house:qwen3",
+        model="company:qwen3",
         is_simulated=False,
         succeeded=True,
         seconds=0.412,

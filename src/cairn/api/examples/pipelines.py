@@ -26,7 +26,7 @@ from cairn.services.pipelines.views import (
 
 
 def update_request() -> dict[str, Any]:
-    return {"pipeline_description": "What we want, and how it looks."}
+    return {"pipeline_description": "Business goals, requirements and a design."}
 
 
 def revert_request() -> dict[str, Any]:
@@ -86,7 +86,11 @@ def diff() -> DefinitionDiff:
 
 def _finding() -> DefinitionFinding:
     return DefinitionFinding(
-        path="/checkpoints/0/form", message="This has to be a list of fields.", severity="error", line=5, column=11
+        path="/checkpoints/0/form",
+        message='expected a list, but got a string: "goals"',
+        severity="error",
+        line=5,
+        column=11,
     )
 
 
@@ -104,7 +108,7 @@ def templates() -> TemplatePage:
         Template(
             name="goals",
             title="Goals to design",
-            description="Three forms.",
+            description="Three forms, each approved before the next one starts.",
             uses=["people"],
             checkpoints=[
                 TemplateCheckpoint(key="goals", name="Goals", mode="human_only", requires_approval="complete")

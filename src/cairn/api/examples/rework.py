@@ -1,4 +1,4 @@
-"""The requirements checkpoint sends the goals back."""
+"""A rework: the requirements checkpoint sends the goals back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def request() -> dict[str, Any]:
     return {
         "checkpoint": "goals",
         "prompt": "Add a goal for the second market.",
-        "reason": "The requirements ask for two markets, the goals name one.",
+        "reason": "The requirements cover two markets, but the goals name only one.",
     }
 
 
@@ -70,7 +70,7 @@ def preview() -> ReworkPreview:
 
 
 def execution() -> dict[str, Any]:
-    """As plain JSON: the example of the view `Execution` is the one of the other operations."""
+    """Plain JSON, because the view `Execution` already has another example."""
     return (
         story.execution()
         .model_copy(

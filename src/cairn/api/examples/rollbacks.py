@@ -53,7 +53,7 @@ def _items() -> RolledBackItems:
     )
 
 
-def _facts() -> dict[str, Any]:
+def _shared_fields() -> dict[str, Any]:
     return {
         "rollback_type": "checkpoint_level",
         "source_run_id": story.RUN_ID,
@@ -70,7 +70,7 @@ def _facts() -> dict[str, Any]:
 
 def rollback() -> Rollback:
     return Rollback(
-        **_facts(),
+        **_shared_fields(),
         rollback_id=story.ROLLBACK_ID,
         archive_location=f".archived/rollback_{story.ROLLBACK_ID}_20260302T101500Z/",
         triggered_by="user_request",
@@ -83,7 +83,7 @@ def rollback() -> Rollback:
 
 def preview() -> RollbackPreview:
     return RollbackPreview(
-        **_facts(),
+        **_shared_fields(),
         unaffected=UnaffectedItems(checkpoints=0, artifacts=0),
         stopped_executions=[],
         withdrawn_approvals=[

@@ -28,7 +28,7 @@ auto_approval:
 """
 
 
-def _asks() -> v.RuleSummary:
+def _requires_approval() -> v.RuleSummary:
     return v.RuleSummary(
         name="Large amounts",
         section="checkpoints",
@@ -41,7 +41,7 @@ def _asks() -> v.RuleSummary:
     )
 
 
-def _approves() -> v.RuleSummary:
+def _auto_approves() -> v.RuleSummary:
     return v.RuleSummary(
         name="Small refunds",
         section="auto_approval",
@@ -64,9 +64,9 @@ def rules() -> v.RuleText:
         file=None,
         revision=3,
         text=TEXT,
-        rules=[_asks(), _approves()],
+        rules=[_requires_approval(), _auto_approves()],
         author="admin",
-        comment="Small refunds, for a quarter of them",
+        comment="Approve a quarter of small refunds automatically",
         created_at=story.at(-90),
         warnings=[],
         emergency_stop=v.EmergencyStop(stopped=False, reason="", by=None, at=None),
@@ -78,7 +78,7 @@ def version() -> v.RuleVersion:
         scope=GLOBAL,
         revision=3,
         author="admin",
-        comment="Small refunds, for a quarter of them",
+        comment="Approve a quarter of small refunds automatically",
         created_at=story.at(-90),
         digest=story.DIGEST,
         text=TEXT,
@@ -110,8 +110,8 @@ def _disagreement() -> v.Disagreement:
         requested_at=story.at(0),
         rule="Small refunds",
         decision="modified",
-        by="a reviewer",
-        feedback="The shipping is not refunded",
+        by="reviewer",
+        feedback="Shipping is not refunded",
     )
 
 
@@ -129,7 +129,7 @@ def audit() -> v.Audit:
         requested_at=story.at(0),
         rule="Small refunds",
         scope=GLOBAL,
-        review=v.AuditReview(agrees=True, comment="", by="a reviewer", at=story.at(40)),
+        review=v.AuditReview(agrees=True, comment="", by="reviewer", at=story.at(40)),
     )
 
 
@@ -146,7 +146,7 @@ def schema() -> dict[str, Any]:
 
 
 def check() -> v.RuleCheck:
-    return v.RuleCheck(valid=True, errors=[], warnings=[], rules=[_asks(), _approves()])
+    return v.RuleCheck(valid=True, errors=[], warnings=[], rules=[_requires_approval(), _auto_approves()])
 
 
 def explanation() -> v.ApprovalExplanation:
@@ -157,7 +157,7 @@ def explanation() -> v.ApprovalExplanation:
         rule="Large amounts",
         scope=GLOBAL,
         rules_revision=3,
-        reason="'Large amounts' of the global rules, revision 3, asks.",
+        reason="'Large amounts' (global rules, revision 3) requires approval.",
         evaluated_rules=[
             v.EvaluatedRule(
                 rule="Large amounts",

@@ -1,4 +1,4 @@
-"""What the examples share: one pipeline of three checkpoints and its second run.
+"""The story that all examples share: one pipeline of three checkpoints, and its second run.
 
 Examples are functions, called only when the OpenAPI document is built.
 """
@@ -21,8 +21,8 @@ from cairn.services.view import View
 P = TypeVar("P", bound=View)
 
 
-def id_of(thing: str) -> str:
-    return str(uuid5(NAMESPACE_URL, f"urn:cairn:example:{thing}"))
+def id_of(name: str) -> str:
+    return str(uuid5(NAMESPACE_URL, f"urn:cairn:example:{name}"))
 
 
 def at(minutes: int) -> datetime:
@@ -48,7 +48,7 @@ def _field() -> dict[str, Any]:
 def definition() -> dict[str, Any]:
     return {
         "pipeline_name": "Business goals to design",
-        "pipeline_description": "From what we want to how it looks.",
+        "pipeline_description": "From business goals to a design.",
         "checkpoints": [
             {"key": key, "checkpoint_name": title, "form": [key], "approve": "complete"} for key, title in STEPS
         ],
@@ -164,7 +164,7 @@ def pipeline_summary() -> PipelineSummary:
     return PipelineSummary(
         pipeline_id=PIPELINE_ID,
         pipeline_name="Business goals to design",
-        pipeline_description="From what we want to how it looks.",
+        pipeline_description="From business goals to a design.",
         pipeline_definition_version=1,
         revision=1,
         checkpoint_count=3,
@@ -184,7 +184,7 @@ def pipeline() -> Pipeline:
     return Pipeline(
         pipeline_id=PIPELINE_ID,
         pipeline_name="Business goals to design",
-        pipeline_description="From what we want to how it looks.",
+        pipeline_description="From business goals to a design.",
         pipeline_definition_version=1,
         created_at=at(-60),
         updated_at=at(-60),
@@ -369,7 +369,7 @@ def execution() -> Execution:
     )
 
 
-def _trail_item(position: int) -> RunCheckpoint:
+def _run_checkpoint(position: int) -> RunCheckpoint:
     key, title = STEPS[position]
     is_first = position == 0
     return RunCheckpoint(
@@ -412,7 +412,7 @@ def run() -> Run:
         restart_count=0,
         checkpoint_execution_history=[EXECUTION_ID],
         rollback_history=[],
-        checkpoints=[_trail_item(position) for position in range(3)],
+        checkpoints=[_run_checkpoint(position) for position in range(3)],
         progress=RunProgress(
             completed=0, total=3, elapsed_seconds=720.0, estimated_seconds_left=5400.0, current=["Business Goals"]
         ),

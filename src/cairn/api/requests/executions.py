@@ -18,10 +18,10 @@ class StartExecutionRequest(RequestBody):
     checkpoint_id: Id | None = None
 
     @model_validator(mode="after")
-    def names_one(self) -> Self:
-        by_place = self.run_id is not None and self.checkpoint_id is not None
-        if (self.execution_id is not None) == by_place:
-            raise ValueError("Give `execution_id`, or `run_id` with `checkpoint_id`")
+    def require_one_identifier(self) -> Self:
+        has_checkpoint = self.run_id is not None and self.checkpoint_id is not None
+        if (self.execution_id is not None) == has_checkpoint:
+            raise ValueError("Send either `execution_id`, or `run_id` and `checkpoint_id`")
         return self
 
 
@@ -32,7 +32,7 @@ class ApproveRequest(RequestBody):
 
 
 class ReviseRequest(RequestBody):
-    feedback: Annotated[Text, Field(description="What to change. Optional if you reject a start.")] = ""
+    feedback: Annotated[Text, Field(description="What to change. Optional when you reject a start.")] = ""
     digest: Digest = None
 
 

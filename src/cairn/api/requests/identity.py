@@ -82,12 +82,12 @@ class CreateTokenRequest(RequestBody):
 
 
 class CreateDelegationRequest(RequestBody):
-    to_user: Annotated[Text, Field(max_length=200, description="User who decides for them.")]
+    to_user: Annotated[Text, Field(max_length=200, description="User who decides for the one who is away.")]
     ends_at: Annotated[AwareDatetime, Field(strict=False)]
     starts_at: Annotated[AwareDatetime | None, Field(strict=False, description="Default: now.")] = None
     from_user: Annotated[Text | None, Field(max_length=200, description="User who is away. Default: you.")] = None
     reason: Line = ""
 
 
-def _names(given: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip().lower() for name in given))
+def _names(names: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip().lower() for name in names))

@@ -10,7 +10,7 @@ from cairn.api.request_body import RequestBody
 
 
 class TestModelRequest(RequestBody):
-    __test__ = False  # pytest takes it for a test by its name
+    __test__ = False  # keeps pytest from collecting a class with this name
 
     model: Annotated[
         str | None, Field(min_length=1, max_length=200, description="`provider:model`. Default: the default model.")

@@ -30,10 +30,10 @@ Key = Annotated[
 Fallback = Annotated[Text | None, Field(max_length=60, description="Name of the channel to use if this one fails.")]
 Recipients = Annotated[
     list[Word] | None,
-    Field(max_length=100, description="Users, addresses, roles or groups, if a rule names nobody."),
+    Field(max_length=100, description="Users, addresses, roles or groups to notify if no rule names recipients."),
 ]
 Pipelines = Annotated[list[Id] | None, Field(max_length=500, description="Ids of pipelines. Empty: all pipelines.")]
-Details = Annotated[bool | None, Field(description="False: messages contain only a summary and a link.")]
+Details = Annotated[bool | None, Field(description="False: messages contain only key facts and links.")]
 
 
 class CreateChannelRequest(RequestBody):
@@ -85,7 +85,8 @@ class QuietHoursInput(RequestBody):
 
 class SetPreferencesRequest(RequestBody):
     channels: Annotated[
-        list[Word] | None, Field(max_length=100, description="Names or kinds of channels to use. Null: all.")
+        list[Word] | None,
+        Field(max_length=100, description="Names or kinds of channels that may notify you. Null: all."),
     ] = None
     notification_kinds: Annotated[
         list[Kind] | None, Field(max_length=20, description="Kinds to receive. Null: all.")

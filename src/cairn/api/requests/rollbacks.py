@@ -27,9 +27,9 @@ class CreateRollbackRequest(RequestBody):
     )
 
     @model_validator(mode="after")
-    def names_target(self) -> Self:
+    def require_one_target(self) -> Self:
         if (self.target_checkpoint_position is None) == (self.target_checkpoint_id is None):
-            raise ValueError("Give `target_checkpoint_position` or `target_checkpoint_id`")
+            raise ValueError("Send either `target_checkpoint_position` or `target_checkpoint_id`")
         if (self.rollback_type == "run_level") != (self.target_run_id is not None):
-            raise ValueError("`target_run_id` goes with `run_level`, and is required there")
+            raise ValueError("`target_run_id` is required for `run_level` and not allowed otherwise")
         return self

@@ -21,10 +21,10 @@ class CreateSessionRequest(RequestBody):
     password: Annotated[str | None, Field(max_length=2048)] = None
 
     @model_validator(mode="after")
-    def names_one_way(self) -> Self:
-        by_password = self.name is not None and self.password is not None
-        if (self.token is not None) == by_password:
-            raise ValueError("Give `token`, or `name` with `password`")
+    def require_one_credential(self) -> Self:
+        has_password = self.name is not None and self.password is not None
+        if (self.token is not None) == has_password:
+            raise ValueError("Send either `token`, or `name` and `password`")
         return self
 
 

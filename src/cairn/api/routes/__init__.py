@@ -1,1 +1,1 @@
-"""The operations of the API, by noun."""
+"""The operations of the API, one module per noun."""

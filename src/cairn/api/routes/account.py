@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
@@ -22,10 +22,10 @@ router = operation_router("/api/me", "Your account")
 
 @router.put("")
 @operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
-async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> Session:
+async def update_me(body: UpdateAccountRequest, services: Services, actor: CurrentActor) -> Session:
     """Change your display name. Your username never changes, because decisions refer to it."""
-    await services.identity.users.update(by.name, UserUpdate(display_name=body.display_name), by)
-    return await run_in_threadpool(session_view, services, by)
+    await services.identity.users.update(actor.name, UserUpdate(display_name=body.display_name), actor)
+    return await run_in_threadpool(session_view, services, actor)
 
 
 @router.get("/tokens")
@@ -33,11 +33,11 @@ async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> S
 def list_own_tokens(
     services: Services,
     paging: Paging,
-    by: By,
+    actor: CurrentActor,
     all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
     """List your valid tokens, newest first, without their secrets."""
-    return services.identity.queries.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.tokens(user=actor.name, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("/tokens", status_code=201)
@@ -48,20 +48,22 @@ def list_own_tokens(
     request_example=examples.create_own_token_request,
     response_example=examples.created_token,
 )
-async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: By) -> CreatedToken:
+async def create_own_token(body: CreateOwnTokenRequest, services: Services, actor: CurrentActor) -> CreatedToken:
     """Create a token for yourself, limited to what your roles allow. Only this response contains its secret.
 
     If you create it with a token, it can do no more than that token and ends with it.
     """
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
-    made = await services.identity.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
-    kept = await run_in_threadpool(services.identity.queries.token, made.token_id)
-    return CreatedToken(**dict(kept), token=made.token)
+    created = await services.identity.tokens.create_own(
+        TokenSpec(actor.name, body.name, scopes, body.valid_days), actor
+    )
+    token = await run_in_threadpool(services.identity.queries.token, created.token_id)
+    return CreatedToken(**dict(token), token=created.token)
 
 
 @router.delete("/tokens/{token_id}")
 @operation(OWN, response_example=examples.token)
-async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
+async def revoke_own_token(token_id: TokenId, services: Services, actor: CurrentActor) -> Token:
     """Revoke one of your tokens. Sessions that were started with it end."""
-    await services.identity.tokens.revoke_own(token_id, by)
+    await services.identity.tokens.revoke_own(token_id, actor)
     return await run_in_threadpool(services.identity.queries.token, token_id)

@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.definition_documents import read_definition
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import agents as examples
 from cairn.api.operations import DEFINE, READ, Media, operation, operation_router
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
@@ -28,13 +28,13 @@ _AGENT_MEDIA: Media = {
     JSON: {
         "type": "object",
         "additionalProperties": True,
-        "description": "An agent; `/api/definitions/agent-schema` says what it may hold.",
+        "description": "An agent, as described by `/api/definitions/agent-schema`.",
     },
-    "application/yaml": {"type": "string", "description": "A definition as YAML."},
+    "application/yaml": {"type": "string", "description": "An agent as YAML."},
 }
 _AGENT_TEXT_MEDIA: Media = {
     JSON: {"$ref": "#/components/schemas/LibraryAgent"},
-    "application/yaml": {"type": "string", "description": "The text alone."},
+    "application/yaml": {"type": "string", "description": "Only the text."},
 }
 
 
@@ -55,7 +55,7 @@ def get_agent_schema() -> dict[str, Any]:
 @router.get("/agents/{name}", response_model=LibraryAgent)
 @operation(READ, response_media=_AGENT_TEXT_MEDIA, etag=True, response_example=examples.agent)
 def get_agent(name: AgentName, response: Response, services: Services, format: Format = "json") -> Any:
-    """Get an agent. Its ETag is the revision. 0 is the built-in agent."""
+    """Get an agent. Its ETag is the revision, which is 0 for a built-in agent."""
     if format == "yaml":
         text, revision = services.agent_library_queries.text(name)
         return Response(text, media_type="application/yaml", headers={"ETag": etag(revision)})
@@ -73,12 +73,17 @@ def get_agent(name: AgentName, response: Response, services: Services, format: F
     response_example=examples.saved_agent,
 )
 async def put_agent(
-    name: AgentName, request: Request, response: Response, services: Services, by: By, if_match: IfMatch = None
+    name: AgentName,
+    request: Request,
+    response: Response,
+    services: Services,
+    actor: CurrentActor,
+    if_match: IfMatch = None,
 ) -> SavedLibraryAgent:
-    """Create or replace an agent. Runs created from now on use it."""
-    written = await read_definition(request)
+    """Create or replace an agent. Only runs created afterwards use it."""
+    document = await read_definition(request)
     await services.agent_library.save(
-        name, written.value, positions=written.positions, if_match=revision_of(if_match), actor=by
+        name, document.value, positions=document.positions, if_match=revision_of(if_match), actor=actor
     )
     view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get, name)
     response.headers["ETag"] = etag(view.revision)
@@ -88,9 +93,9 @@ async def put_agent(
 
 @router.delete("/agents/{name}", status_code=204)
 @operation(DEFINE)
-async def remove_agent(name: AgentName, services: Services, by: By, if_match: IfMatch = None) -> None:
+async def remove_agent(name: AgentName, services: Services, actor: CurrentActor, if_match: IfMatch = None) -> None:
     """Remove a saved agent. Fails while pipelines use it, unless a built-in agent has the same name."""
-    await services.agent_library.remove(name, if_match=revision_of(if_match), actor=by)
+    await services.agent_library.remove(name, if_match=revision_of(if_match), actor=actor)
 
 
 @router.get("/agents/{name}/revisions")

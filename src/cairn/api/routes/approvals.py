@@ -9,10 +9,10 @@ from fastapi import Path, Query
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.authentication import require_permission
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import approvals as examples
 from cairn.api.operations import READ, operation, operation_router
-from cairn.api.parameters import ApprovalId, ById, Paging, Text, grouped
+from cairn.api.parameters import ApprovalId, IdQuery, Paging, Text, grouped
 from cairn.api.requests.approvals import (
     AddCommentRequest,
     AssignRequest,
@@ -47,8 +47,8 @@ class ApprovalListParameters:
 
     status: Annotated[list[ApprovalStatus] | None, Query(description="One of these. Default: pending.")] = None
     kind: Annotated[list[ApprovalKind] | None, Query(description="One of these.")] = None
-    pipeline_id: ById = None
-    run_id: ById = None
+    pipeline_id: IdQuery = None
+    run_id: IdQuery = None
     risk_level: Annotated[
         list[RiskLevel] | None, Query(description="Risk level of the proposed action: one of these.")
     ] = None
@@ -79,57 +79,59 @@ class ApprovalListParameters:
 def list_approvals(
     services: Services,
     paging: Paging,
-    by: By,
+    actor: CurrentActor,
     parameters: Annotated[ApprovalListParameters, grouped(ApprovalListParameters)],
 ) -> ApprovalPage:
     """List approvals. By default, the pending ones."""
-    return services.approval_queries.list_approvals(parameters.filter(by), paging.limit, paging.cursor, by)
+    return services.approval_queries.list_approvals(parameters.filter(actor), paging.limit, paging.cursor, actor)
 
 
 @router.get("/{approval_id}")
 @operation(READ, response_example=examples.approval)
-def get_approval(approval_id: ApprovalId, services: Services, by: By) -> ApprovalDetail:
+def get_approval(approval_id: ApprovalId, services: Services, actor: CurrentActor) -> ApprovalDetail:
     """Get an approval with the content to decide on."""
-    return services.approval_queries.get_approval(approval_id, by)
+    return services.approval_queries.get_approval(approval_id, actor)
 
 
 @router.post("/batch")
 @operation(DECIDE, request_example=examples.decide_batch_request, response_example=examples.batch_results)
 async def decide_batch(
-    body: DecideBatchRequest, services: Services, by: By, command_id: CommandId
+    body: DecideBatchRequest, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> BatchDecisionResults:
-    """Decide several approvals of one kind. Each is decided on its own, and failures don't affect the others."""
-    require_permission(by, DECISION_PERMISSIONS[body.decision])
+    """Decide several approvals of the same kind. Each one succeeds or fails separately."""
+    require_permission(actor, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
-    return await services.batches.decide(items, body.decision, body.feedback, actor=by, command_id=command_id)
+    return await services.batches.decide(items, body.decision, body.feedback, actor=actor, command_id=command_id)
 
 
 @router.put("/{approval_id}/modify")
 @operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
 def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModificationPreview:
-    """Preview an action with other parameters: the difference, and whether they are valid. Nothing is decided."""
+    """Preview an action with modified parameters: the difference, and whether they are valid. Decides nothing."""
     return services.action_modifications.preview(approval_id, body.modified_params)
 
 
 @router.put("/{approval_id}/assign")
 @operation(DECIDE, request_example=examples.assign_request, response_example=examples.approval)
 async def assign_approval(
-    approval_id: ApprovalId, body: AssignRequest, services: Services, by: By, command_id: CommandId
+    approval_id: ApprovalId, body: AssignRequest, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> ApprovalDetail:
     """Assign an approval to other users."""
-    handed_over = services.approvals.assign(approval_id, body.assigned_to, body.reason, actor=by, command_id=command_id)
-    await command_warnings(handed_over)
-    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
+    assignment = services.approvals.assign(
+        approval_id, body.assigned_to, body.reason, actor=actor, command_id=command_id
+    )
+    await command_warnings(assignment)
+    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, actor)
 
 
 @router.post("/{approval_id}/comments", status_code=201)
 @operation(SUBMIT, request_example=examples.comment_request, response_example=examples.approval)
 async def add_comment(
-    approval_id: ApprovalId, body: AddCommentRequest, services: Services, by: By, command_id: CommandId
+    approval_id: ApprovalId, body: AddCommentRequest, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> ApprovalDetail:
     """Comment on an approval without deciding it."""
-    await services.comments.add(approval_id, body.text, actor=by, command_id=command_id)
-    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
+    await services.comments.add(approval_id, body.text, actor=actor, command_id=command_id)
+    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, actor)
 
 
 @router.put("/{approval_id}/{decision}")
@@ -138,12 +140,12 @@ async def decide_approval(
     approval_id: ApprovalId,
     decision: Annotated[Decision, Path(description="The available decisions depend on the kind.")],
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     body: DecideRequest | None = None,
 ) -> ApprovalDetail:
-    """Decide an approval. `digest` identifies the content you have seen. If it has changed since, the request fails."""
-    require_permission(by, DECISION_PERMISSIONS[decision])
+    """Decide an approval. If `digest` is not that of the current content, the request fails with 409."""
+    require_permission(actor, DECISION_PERMISSIONS[decision])
     body = body or DecideRequest()
     await command_warnings(
         services.approvals.decide(
@@ -153,8 +155,8 @@ async def decide_approval(
             feedback=body.explanation,
             fields=body.fields,
             modified_params=body.modified_params,
-            actor=by,
+            actor=actor,
             command_id=command_id,
         )
     )
-    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, by)
+    return await run_in_threadpool(services.approval_queries.get_approval, approval_id, actor)

@@ -13,7 +13,7 @@ from cairn.api.examples import artifacts as examples
 from cairn.api.examples import story
 from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.operations import ANY_JSON, READ, TEXT, operation, operation_router
-from cairn.api.parameters import ById, Paging, RecordId
+from cairn.api.parameters import IdQuery, Paging, RecordId
 from cairn.api.request_body import JSON
 from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact, ArtifactPage
@@ -26,9 +26,9 @@ router = operation_router("/api/artifacts", "Artifacts")
 def list_artifacts(
     services: Services,
     paging: Paging,
-    run_id: ById = None,
-    execution_id: ById = None,
-    pipeline_id: ById = None,
+    run_id: IdQuery = None,
+    execution_id: IdQuery = None,
+    pipeline_id: IdQuery = None,
 ) -> ArtifactPage:
     """List current artifacts, oldest first. Superseded and rolled-back ones are left out."""
     return services.artifact_queries.list_artifacts(

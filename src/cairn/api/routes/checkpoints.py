@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Body, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.examples import story
 from cairn.api.operations import DEFINE, READ, operation, operation_router
@@ -18,7 +18,7 @@ from cairn.services.pipelines.views import Checkpoint, Pipeline
 
 router = operation_router("/api", "Checkpoints")
 Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]
-At = Annotated[int | None, Query(ge=0, le=1000, description="Position in the pipeline. Default: the end.")]
+PositionQuery = Annotated[int | None, Query(ge=0, le=1000, description="Position in the pipeline. Default: the end.")]
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the pipeline as you read it.")]
 
 
@@ -29,13 +29,13 @@ async def add_checkpoint(
     body: Definition,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
-    position: At = None,
+    position: PositionQuery = None,
     force: Force = False,
 ) -> Checkpoint:
     """Add a checkpoint. This starts a new definition version, whose runs start at v1."""
-    return await _add(services, response, pipeline_id, body, position, force, by, command_id)
+    return await _add(services, response, pipeline_id, body, position, force, actor, command_id)
 
 
 @router.post("/checkpoints", status_code=201)
@@ -44,17 +44,17 @@ async def create_checkpoint(
     body: Definition,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
-    position: At = None,
+    position: PositionQuery = None,
     force: Force = False,
 ) -> Checkpoint:
-    """Add a checkpoint to the pipeline that `pipeline_id` in the body names."""
+    """Add a checkpoint. `pipeline_id` in the body names the pipeline."""
     definition = dict(body)
     pipeline_id = definition.pop("pipeline_id", None)
     if not is_id(pipeline_id):
-        raise InvalidInput([("/pipeline_id", "Name the pipeline by its id.")])
-    return await _add(services, response, pipeline_id, definition, position, force, by, command_id)
+        raise InvalidInput([("/pipeline_id", "Expected the id of a pipeline.")])
+    return await _add(services, response, pipeline_id, definition, position, force, actor, command_id)
 
 
 @router.get("/checkpoints/{checkpoint_id}")
@@ -70,14 +70,14 @@ async def update_checkpoint(
     checkpoint_id: CheckpointId,
     body: Definition,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> Checkpoint:
-    """Change the given fields of a checkpoint. Runs continue."""
+    """Change the given fields of a checkpoint. Open runs continue."""
     changes = {name: value for name, value in body.items() if name not in ("pipeline_id", "position", "needs")}
     await services.pipelines.update_checkpoint(
-        checkpoint_id, changes, if_match=revision_of(if_match), actor=by, command_id=command_id
+        checkpoint_id, changes, if_match=revision_of(if_match), actor=actor, command_id=command_id
     )
     return await run_in_threadpool(services.pipeline_queries.get_checkpoint, checkpoint_id)
 
@@ -85,10 +85,10 @@ async def update_checkpoint(
 @router.delete("/checkpoints/{checkpoint_id}")
 @operation(DEFINE, response_example=story.pipeline)
 async def delete_checkpoint(
-    checkpoint_id: CheckpointId, services: Services, by: By, command_id: CommandId, force: Force = False
+    checkpoint_id: CheckpointId, services: Services, actor: CurrentActor, command_id: CommandId, force: Force = False
 ) -> Pipeline:
     """Remove a checkpoint. Returns the updated pipeline."""
-    saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, actor=by, command_id=command_id)
+    saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, actor=actor, command_id=command_id)
     return await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id)
 
 
@@ -99,7 +99,7 @@ async def reorder_checkpoints(
     body: CheckpointOrderRequest,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
     force: Force = False,
@@ -110,7 +110,7 @@ async def reorder_checkpoints(
         body.checkpoint_order,
         if_match=revision_of(if_match),
         force=force,
-        actor=by,
+        actor=actor,
         command_id=command_id,
     )
     view = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
@@ -125,11 +125,11 @@ async def _add(
     definition: dict[str, Any],
     position: int | None,
     force: bool,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
 ) -> Checkpoint:
-    made, _ = await services.pipelines.add_checkpoint(
-        pipeline_id, definition, position=position, force=force, actor=by, command_id=command_id
+    checkpoint_id, _ = await services.pipelines.add_checkpoint(
+        pipeline_id, definition, position=position, force=force, actor=actor, command_id=command_id
     )
-    response.headers["Location"] = f"/api/checkpoints/{made}"
-    return await run_in_threadpool(services.pipeline_queries.get_checkpoint, made)
+    response.headers["Location"] = f"/api/checkpoints/{checkpoint_id}"
+    return await run_in_threadpool(services.pipeline_queries.get_checkpoint, checkpoint_id)

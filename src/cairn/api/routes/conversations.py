@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import conversations as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ExecutionId, Order, Paging, Text
@@ -27,20 +27,20 @@ After = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages a
 def list_messages(
     execution_id: ExecutionId,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     paging: Paging,
     attempt_key: MessageScope = None,
     order: Order = "oldest",
     before: Before = None,
     after: After = None,
 ) -> MessagePage:
-    """List the messages with models, oldest first, with their tool calls and usage.
+    """List the messages of a conversation, oldest first, with tool calls and usage.
 
-    With `order=newest`, the first page is the end of the conversation, and the next pages go back in time.
+    With `order=newest`, paging starts at the end of the conversation and goes backward.
     If the definition hides the conversation (`show_conversation: false`), only admins can see it.
     """
     message_filter = MessageFilter(attempt_key, before, after, order == "newest")
-    return services.conversation_queries.list_messages(execution_id, message_filter, by, paging.limit, paging.cursor)
+    return services.conversation_queries.list_messages(execution_id, message_filter, actor, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/conversation")
@@ -48,12 +48,12 @@ def list_messages(
 def get_conversation(
     execution_id: ExecutionId,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     paging: Paging,
     attempt_key: MessageScope = None,
     order: Order = "oldest",
     before: Before = None,
     after: After = None,
 ) -> MessagePage:
-    """Alias of `messages`."""
-    return list_messages(execution_id, services, by, paging, attempt_key, order, before, after)
+    """List the messages of a conversation. Alias of `messages`."""
+    return list_messages(execution_id, services, actor, paging, attempt_key, order, before, after)

@@ -1,4 +1,4 @@
-"""Corrections: action parameters that people changed before they approved, and how often."""
+"""Corrections: action parameters that people changed before approving, and how often they do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import Query
 from cairn.api.dependencies import Services
 from cairn.api.examples import approvals as examples
 from cairn.api.operations import READ, operation, operation_router
-from cairn.api.parameters import ById, Paging, Text
+from cairn.api.parameters import IdQuery, Paging, Text
 from cairn.services.actions.views import LearningCasePage, ModificationRates
 
 router = operation_router("/api/corrections", "Approvals")
@@ -21,7 +21,7 @@ def list_corrections(
     services: Services,
     paging: Paging,
     operation_type: Annotated[Text | None, Query(max_length=100, description="Only this operation.")] = None,
-    pipeline_id: ById = None,
+    pipeline_id: IdQuery = None,
 ) -> LearningCasePage:
     """List corrections, newest first."""
     return services.correction_queries.cases(operation_type, pipeline_id, paging.limit, paging.cursor)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import costs as examples
 from cairn.api.examples import story
 from cairn.api.operations import READ, RUN, operation, operation_router
@@ -43,18 +43,20 @@ def get_run_costs(
     paging: Paging,
     group_by: Annotated[RunGrouping, Query(description=_GROUP_BY)] = "execution",
 ) -> RunCosts:
-    """The model usage of a run: tokens, calls and cost. Includes all attempts, also those that a rollback archived."""
+    """Get the model usage of a run: calls, tokens and cost of all attempts, including archived ones."""
     return services.cost_queries.get_run_costs(run_id, CostQuery(group_by, paging.limit, paging.cursor))
 
 
 @router.put("/runs/{run_id}/budget")
 @operation(RUN, request_example=examples.budget_request, response_example=story.run)
-async def set_budget(run_id: RunId, body: SetBudgetRequest, services: Services, by: By, command_id: CommandId) -> Run:
+async def set_budget(
+    run_id: RunId, body: SetBudgetRequest, services: Services, actor: CurrentActor, command_id: CommandId
+) -> Run:
     """Set the limits of a run. Omitted limits come from the definition. You can then resume the run."""
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
-    warnings = await command_warnings(services.runs.set_budget(run_id, budget, actor=by, command_id=command_id))
-    return await with_warnings(services.run_queries.get_run, run_id, by, warnings)
+    warnings = await command_warnings(services.runs.set_budget(run_id, budget, actor=actor, command_id=command_id))
+    return await with_warnings(services.run_queries.get_run, run_id, actor, warnings)
 
 
 @router.get("/pipelines/{pipeline_id}/costs")
@@ -66,7 +68,7 @@ def get_pipeline_costs(
     period: Annotated[CostPeriod, grouped(CostPeriod)],
     group_by: Annotated[PipelineGrouping, Query(description=_GROUP_BY)] = "day",
 ) -> PipelineCosts:
-    """The model usage of all runs of a pipeline, including test runs."""
+    """Get the model usage of all runs of a pipeline, including test runs."""
     return services.cost_queries.get_pipeline_costs(
         pipeline_id, CostQuery(group_by, paging.limit, paging.cursor, period.days)
     )
@@ -80,5 +82,5 @@ def get_costs(
     period: Annotated[CostPeriod, grouped(CostPeriod)],
     group_by: Annotated[Grouping, Query(description=_GROUP_BY)] = "day",
 ) -> Costs:
-    """The model usage of all pipelines."""
+    """Get the model usage of all pipelines."""
     return services.cost_queries.get_costs(CostQuery(group_by, paging.limit, paging.cursor, period.days))

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.definition_documents import DEFINITION_MEDIA, finding, read_definition, saved_pipeline
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.definition_documents import DEFINITION_MEDIA, finding_view, read_definition, saved_pipeline
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.examples import story
 from cairn.api.operations import DEFINE, READ, TEXT, operation, operation_router
@@ -45,7 +45,7 @@ def get_definition(
     services: Services,
     format: Annotated[Literal["yaml", "json"], Query(description="Format of the text.")] = "yaml",
 ) -> Response:
-    """Get the definition in short form, ready to keep in git and apply again."""
+    """Get the definition in short form, to store in git and apply again."""
     text, revision = services.definition_queries.definition_text(pipeline_id, format)
     return Response(text, media_type=f"application/{format}", headers={"ETag": etag(revision)})
 
@@ -59,22 +59,22 @@ async def replace_definition(
     request: Request,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
     force: Force = False,
 ) -> Pipeline:
     """Replace the definition. Omitted fields get their defaults. Applying the same text again changes nothing."""
-    written = await read_definition(request)
-    if not isinstance(written.value, dict):
-        raise InvalidInput([("", "This has to be an object: a whole definition.")])
+    document = await read_definition(request)
+    if not isinstance(document.value, dict):
+        raise InvalidInput([("", "Expected an object with a complete definition.")])
     saved = await services.pipelines.replace(
         pipeline_id,
-        written.value,
+        document.value,
         if_match=revision_of(if_match),
         force=force,
-        positions=written.positions,
-        actor=by,
+        positions=document.positions,
+        actor=actor,
         command_id=command_id,
     )
     return await saved_pipeline(services, response, saved)
@@ -116,8 +116,8 @@ def diff_revisions(
 )
 async def compare_definition(pipeline_id: PipelineId, request: Request, services: Services) -> DefinitionDiff:
     """Compare a definition with the newest revision, without saving it."""
-    written = await read_definition(request)
-    checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
+    document = await read_definition(request)
+    checked = await run_in_threadpool(services.pipelines.check, document.value, document.positions)
     return await run_in_threadpool(services.definition_queries.compare_with, pipeline_id, checked.definition)
 
 
@@ -128,12 +128,12 @@ async def revert_pipeline(
     body: RevertRequest,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     force: Force = False,
 ) -> Pipeline:
     """Save an earlier revision as the newest one."""
-    saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, actor=by, command_id=command_id)
+    saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, actor=actor, command_id=command_id)
     return await saved_pipeline(services, response, saved)
 
 
@@ -148,20 +148,20 @@ async def revert_pipeline(
 async def validate_definition(request: Request, services: Services) -> DefinitionValidation:
     """Validate a definition without saving it. Syntax errors are returned as findings, too."""
     try:
-        written = await read_definition(request)
-        checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
+        document = await read_definition(request)
+        checked = await run_in_threadpool(services.pipelines.check, document.value, document.positions)
     except DefinitionError as error:
-        return _validation([finding(found) for found in error.findings])
+        return _validation([finding_view(finding) for finding in error.findings])
     except RequestRejected as error:
         if error.kind != "invalid-body":
             raise
-        return _validation([DefinitionFinding(severity="error", **found.model_dump()) for found in error.errors])
-    return _validation([finding(found) for found in checked.warnings])
+        return _validation([DefinitionFinding(severity="error", **location.model_dump()) for location in error.errors])
+    return _validation([finding_view(finding) for finding in checked.warnings])
 
 
 def _validation(findings: list[DefinitionFinding]) -> DefinitionValidation:
-    errors = [found for found in findings if found.severity == "error"]
-    warnings = [found for found in findings if found.severity == "warning"]
+    errors = [finding for finding in findings if finding.severity == "error"]
+    warnings = [finding for finding in findings if finding.severity == "warning"]
     return DefinitionValidation(valid=not errors, errors=errors, warnings=warnings)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, READ, operation, operation_router
 from cairn.api.parameters import DelegationId, Paging, UserQuery
@@ -33,17 +33,17 @@ def list_delegations(
 @router.post("", status_code=201)
 @operation(OWN, request_example=examples.create_delegation_request, response_example=examples.delegation)
 async def create_delegation(
-    body: CreateDelegationRequest, response: Response, services: Services, by: By
+    body: CreateDelegationRequest, response: Response, services: Services, actor: CurrentActor
 ) -> Delegation:
     """Delegate your decisions to another approver while you are away. Admins can also delegate for others."""
     spec = DelegationSpec(
-        from_user=by.name if body.from_user is None else body.from_user.strip().lower(),
+        from_user=actor.name if body.from_user is None else body.from_user.strip().lower(),
         to_user=body.to_user.strip().lower(),
         ends_at=body.ends_at,
         starts_at=body.starts_at,
         reason=body.reason,
     )
-    name = await services.identity.delegations.create(spec, by)
+    name = await services.identity.delegations.create(spec, actor)
     response.headers["Location"] = f"/api/delegations/{name}"
     return await run_in_threadpool(services.identity.queries.delegation, name)
 
@@ -57,7 +57,7 @@ def get_delegation(delegation_id: DelegationId, services: Services) -> Delegatio
 
 @router.delete("/{delegation_id}")
 @operation(OWN, response_example=examples.delegation)
-async def end_delegation(delegation_id: DelegationId, services: Services, by: By) -> Delegation:
+async def end_delegation(delegation_id: DelegationId, services: Services, actor: CurrentActor) -> Delegation:
     """End a delegation early: one you gave or received or, as an admin, any."""
-    await services.identity.delegations.end(delegation_id, by)
+    await services.identity.delegations.end(delegation_id, actor)
     return await run_in_threadpool(services.identity.queries.delegation, delegation_id)

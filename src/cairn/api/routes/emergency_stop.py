@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import rules as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import Paging
@@ -17,18 +17,18 @@ router = operation_router("/api", "Rules")
 @router.get("/rules/emergency-stop")
 @operation(READ, response_example=examples.emergency_stop)
 def get_emergency_stop(services: Services) -> EmergencyStop:
-    """Get whether automatic approvals are stopped, by whom and why."""
+    """Get the emergency stop: whether automatic approvals are stopped, by whom and why."""
     return services.rule_queries.stop()
 
 
 @router.put("/rules/emergency-stop")
 @operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
-async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, by: By) -> EmergencyStop:
-    """Stop all automatic approvals, or lift the stop. While stopped, all of them need approval by users.
+async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, actor: CurrentActor) -> EmergencyStop:
+    """Stop all automatic approvals, or lift the stop. During a stop, people decide all of them.
 
-    Setting it again replaces the reason.
+    Stopping again replaces the reason.
     """
-    await services.rules.stop(body.stopped, body.reason, by)
+    await services.rules.stop(body.stopped, body.reason, actor)
     return await run_in_threadpool(services.rule_queries.stop)
 
 

@@ -1,4 +1,4 @@
-"""Events, and the verification that none of them was changed."""
+"""The audit log and its verification."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import AwareDatetime
 from cairn.api.dependencies import Services
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, operation, operation_router
-from cairn.api.parameters import ById, Paging, Text, grouped
+from cairn.api.parameters import IdQuery, Paging, Text, grouped
 from cairn.services.events.queries import EventFilter
 from cairn.services.events.views import ChainVerification, EventPage
 
@@ -30,9 +30,9 @@ def list_events(
     services: Services,
     paging: Paging,
     period: Annotated[EventPeriod, grouped(EventPeriod)],
-    pipeline_id: ById = None,
-    run_id: ById = None,
-    execution_id: ById = None,
+    pipeline_id: IdQuery = None,
+    run_id: IdQuery = None,
+    execution_id: IdQuery = None,
     scope: Annotated[Literal["global"] | None, Query(description="Only events that belong to no pipeline.")] = None,
     event_type: Annotated[list[Text] | None, Query(description="One of these.")] = None,
 ) -> EventPage:
@@ -45,6 +45,6 @@ def list_events(
 
 @router.get("/verify")
 @operation(READ, errors=(404,), response_example=examples.verification)
-def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
+def verify_events(services: Services, run_id: IdQuery = None, pipeline_id: IdQuery = None) -> ChainVerification:
     """Verify the hash chain of a run, of a pipeline with all its runs, or of everything."""
     return services.event_queries.verify_chains(pipeline_id, run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import executions as examples
 from cairn.api.examples import story
 from cairn.api.multipart import read_file
@@ -38,89 +38,111 @@ _WORK = frozenset({ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACT
 
 @router.post("/start")
 @operation(RUN, request_example=examples.start_request, response_example=story.execution)
-async def start_execution(body: StartExecutionRequest, services: Services, by: By, command_id: CommandId) -> Execution:
-    """Start an execution that waits for a manual start. After a rejected start, it requests approval again."""
+async def start_execution(
+    body: StartExecutionRequest, services: Services, actor: CurrentActor, command_id: CommandId
+) -> Execution:
+    """Start an execution that waits for a manual start. If its start was rejected, approval is requested again."""
     executions = services.executions
     if body.execution_id is not None:
-        warnings = await command_warnings(executions.start(body.execution_id, actor=by, command_id=command_id))
-        return await with_warnings(services.execution_queries.get_execution, body.execution_id, by, warnings)
+        warnings = await command_warnings(executions.start(body.execution_id, actor=actor, command_id=command_id))
+        return await with_warnings(services.execution_queries.get_execution, body.execution_id, actor, warnings)
     started, commit = await executions.start_checkpoint(
-        str(body.run_id), str(body.checkpoint_id), actor=by, command_id=command_id
+        str(body.run_id), str(body.checkpoint_id), actor=actor, command_id=command_id
     )
-    return await with_warnings(services.execution_queries.get_execution, started, by, commit.warnings)
+    return await with_warnings(services.execution_queries.get_execution, started, actor, commit.warnings)
 
 
 @router.get("/{execution_id}")
 @operation(READ, response_example=story.execution)
-def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Execution:
+def get_execution(execution_id: ExecutionId, services: Services, actor: CurrentActor) -> Execution:
     """Get an execution with its artifacts, form, pending approval and available commands."""
-    return services.execution_queries.get_execution(execution_id, by)
+    return services.execution_queries.get_execution(execution_id, actor)
 
 
 @router.post("/{execution_id}/approve-start")
 @operation(DECIDE, request_example=examples.approve_start_request, response_example=story.execution)
 async def approve_start(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
+    execution_id: ExecutionId,
+    services: Services,
+    actor: CurrentActor,
+    command_id: CommandId,
+    body: ApproveRequest | None = None,
 ) -> Execution:
     """Approve the start of an execution."""
-    return await _decide(services, execution_id, "approve", _START, body or ApproveRequest(), by, command_id)
+    return await _decide(services, execution_id, "approve", _START, body or ApproveRequest(), actor, command_id)
 
 
 @router.post("/{execution_id}/approve-complete")
 @operation(DECIDE, request_example=examples.approve_request, response_example=story.execution)
 async def approve_completion(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
+    execution_id: ExecutionId,
+    services: Services,
+    actor: CurrentActor,
+    command_id: CommandId,
+    body: ApproveRequest | None = None,
 ) -> Execution:
     """Approve the result of an execution. Its artifacts are promoted."""
-    return await _decide(services, execution_id, "approve", _COMPLETION, body or ApproveRequest(), by, command_id)
+    return await _decide(services, execution_id, "approve", _COMPLETION, body or ApproveRequest(), actor, command_id)
 
 
 @router.post("/{execution_id}/approve")
 @operation(DECIDE, request_example=examples.approve_request, response_example=story.execution)
 async def approve_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
+    execution_id: ExecutionId,
+    services: Services,
+    actor: CurrentActor,
+    command_id: CommandId,
+    body: ApproveRequest | None = None,
 ) -> Execution:
-    """Approve whatever is pending: the start or the result."""
-    return await _decide(services, execution_id, "approve", _WORK, body or ApproveRequest(), by, command_id)
+    """Approve the pending approval of an execution: its start, its result or its action."""
+    return await _decide(services, execution_id, "approve", _WORK, body or ApproveRequest(), actor, command_id)
 
 
 @router.post("/{execution_id}/revise")
 @operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def revise_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
+    execution_id: ExecutionId,
+    services: Services,
+    actor: CurrentActor,
+    command_id: CommandId,
+    body: ReviseRequest | None = None,
 ) -> Execution:
-    """Request a revision with feedback. If the execution waits to start, the start is rejected."""
-    return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
+    """Request a revision with feedback. For an execution that awaits approval to start, reject the start."""
+    return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), actor, command_id)
 
 
 @router.post("/{execution_id}/reject", deprecated=True)
 @operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def reject_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
+    execution_id: ExecutionId,
+    services: Services,
+    actor: CurrentActor,
+    command_id: CommandId,
+    body: ReviseRequest | None = None,
 ) -> Execution:
     """Deprecated alias of `revise`."""
-    return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
+    return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), actor, command_id)
 
 
 @router.post("/{execution_id}/submit")
 @operation(SUBMIT, request_example=examples.submit_request, response_example=story.execution)
 async def submit_form(
-    execution_id: ExecutionId, body: SubmitFormRequest, services: Services, by: By, command_id: CommandId
+    execution_id: ExecutionId, body: SubmitFormRequest, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> Execution:
-    """Submit the form of an execution. If a field is invalid, every error is returned and nothing is submitted."""
+    """Submit the form of an execution. If a field is invalid, nothing is submitted and all errors are returned."""
     submitted = services.executions.submit(
-        execution_id, body.fields, digest=body.digest, actor=by, command_id=command_id
+        execution_id, body.fields, digest=body.digest, actor=actor, command_id=command_id
     )
     warnings = await command_warnings(submitted)
-    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, actor, warnings)
 
 
 @router.post("/{execution_id}/files", status_code=201)
 @operation(SUBMIT, streams_body=True, request_media=_FILE_MEDIA, response_example=examples.upload)
-async def upload_file(execution_id: ExecutionId, request: Request, services: Services, by: By) -> Upload:
+async def upload_file(execution_id: ExecutionId, request: Request, services: Services, actor: CurrentActor) -> Upload:
     """Upload a file for a form field. Submit the form with the returned `upload_id`."""
     part = await read_file(request, services.settings.max_file_bytes)
-    upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, actor=by)
+    upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, actor=actor)
     return Upload(
         upload_id=upload.upload_id,
         filename=upload.filename,
@@ -134,30 +156,32 @@ async def upload_file(execution_id: ExecutionId, request: Request, services: Ser
 async def retry_execution(
     execution_id: ExecutionId,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     body: RetryExecutionRequest | None = None,
 ) -> Execution:
     """Retry a failed execution in the same run."""
     attempt = body.attempt if body else None
-    retried = services.executions.retry(execution_id, attempt=attempt, actor=by, command_id=command_id)
+    retried = services.executions.retry(execution_id, attempt=attempt, actor=actor, command_id=command_id)
     warnings = await command_warnings(retried)
-    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, actor, warnings)
 
 
 @router.post("/{execution_id}/cancel")
 @operation(RUN, response_example=story.execution)
-async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
+async def cancel_execution(
+    execution_id: ExecutionId, services: Services, actor: CurrentActor, command_id: CommandId
+) -> Execution:
     """Cancel an open execution, or dismiss a failed one. Its checkpoint then needs a manual start."""
-    cancelled = services.executions.cancel(execution_id, actor=by, command_id=command_id)
+    cancelled = services.executions.cancel(execution_id, actor=actor, command_id=command_id)
     warnings = await command_warnings(cancelled)
-    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, actor, warnings)
 
 
 @router.get("/{execution_id}/context")
 @operation(READ, response_example=examples.context)
 def get_context(execution_id: ExecutionId, services: Services) -> Context:
-    """Get the context that the runner received, or would receive if it started now."""
+    """Get the context of an execution as its runner received it, or would receive it if it started now."""
     return services.context_queries.get_context(execution_id)
 
 
@@ -167,7 +191,7 @@ async def _decide(
     decision: str,
     kinds: frozenset[ApprovalKind],
     body: ApproveRequest | ReviseRequest,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
 ) -> Execution:
     decided = services.approvals.decide_pending(
@@ -177,8 +201,8 @@ async def _decide(
         digest=body.digest,
         feedback=body.feedback,
         modified_params=body.modified_params if isinstance(body, ApproveRequest) else None,
-        actor=by,
+        actor=actor,
         command_id=command_id,
     )
     warnings = await command_warnings(decided)
-    return await with_warnings(services.execution_queries.get_execution, execution_id, by, warnings)
+    return await with_warnings(services.execution_queries.get_execution, execution_id, actor, warnings)

@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.authentication import client_of, refuse_foreign, set_cookie
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, OPEN, operation, operation_router
 from cairn.api.parameters import InvitationId, Paging
@@ -38,18 +38,18 @@ def list_invitations(
     request_example=examples.create_invitation_request,
     response_example=examples.created_invitation,
 )
-async def create_invitation(body: CreateInvitationRequest, services: Services, by: By) -> NewInvitation:
+async def create_invitation(body: CreateInvitationRequest, services: Services, actor: CurrentActor) -> NewInvitation:
     """Invite a user. Only this response contains the link. It works once and replaces earlier links."""
-    made = await services.identity.invitations.create(body.spec, body.valid_hours, by)
-    kept = await run_in_threadpool(services.identity.queries.invitation, made.invitation_id)
-    return NewInvitation(**dict(kept), token=made.token, path=f"/welcome#invitation={made.token}")
+    created = await services.identity.invitations.create(body.spec, body.valid_hours, actor)
+    invitation = await run_in_threadpool(services.identity.queries.invitation, created.invitation_id)
+    return NewInvitation(**dict(invitation), token=created.token, path=f"/welcome#invitation={created.token}")
 
 
 @router.delete("/{invitation_id}", status_code=204)
 @operation(ADMIN)
-async def revoke_invitation(invitation_id: InvitationId, services: Services, by: By) -> None:
+async def revoke_invitation(invitation_id: InvitationId, services: Services, actor: CurrentActor) -> None:
     """Revoke an invitation."""
-    await services.identity.invitations.revoke(invitation_id, by)
+    await services.identity.invitations.revoke(invitation_id, actor)
 
 
 @router.post("/preview")
@@ -61,11 +61,14 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
     response_example=examples.invitation_preview,
 )
 async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> InvitationPreview:
-    """Get the user that an invitation is for. The invitation stays open."""
+    """Get the user that an invitation is for. This doesn't use it up."""
     refuse_foreign(request)
-    found = await services.identity.invitations.preview(body.token, client_of(request))
+    invitation = await services.identity.invitations.preview(body.token, client_of(request))
     return InvitationPreview(
-        user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at
+        user=invitation.user,
+        display_name=invitation.display_name,
+        email=invitation.email,
+        expires_at=invitation.expires_at,
     )
 
 

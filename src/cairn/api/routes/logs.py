@@ -32,7 +32,7 @@ def list_logs(
 ) -> LogPage:
     """List the log lines of an execution, oldest first.
 
-    With `order=newest`, the first page is the end of the log, and the next pages go back in time.
+    With `order=newest`, paging starts at the end of the log and goes backward.
     """
     log_filter = LogFilter(tuple(level or ()), search, before, after, order == "newest")
     return services.log_queries.list_logs(execution_id, log_filter, paging.limit, paging.cursor)

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import notifications as examples
 from cairn.api.operations import ADMIN, OWN, READ, operation, operation_router
-from cairn.api.parameters import ById, IfMatch, Paging, etag, revision_of
+from cairn.api.parameters import IdQuery, IfMatch, Paging, etag, revision_of
 from cairn.api.requests.notifications import (
     CreateChannelRequest,
     SetPreferencesRequest,
@@ -50,22 +50,24 @@ def list_channels(services: Services, paging: Paging) -> ChannelPage:
     request_example=examples.create_channel_request,
     response_example=examples.created_channel,
 )
-async def create_channel(body: CreateChannelRequest, response: Response, services: Services, by: By) -> CreatedChannel:
+async def create_channel(
+    body: CreateChannelRequest, response: Response, services: Services, actor: CurrentActor
+) -> CreatedChannel:
     """Create a channel. If a webhook has no signing key, Cairn generates one and returns it only here."""
-    channel_id, key = await services.notifications.channels.create(body.spec, by)
-    made = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
+    channel_id, key = await services.notifications.channels.create(body.spec, actor)
+    channel = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
     response.headers["Location"] = f"/api/channels/{channel_id}"
-    response.headers["ETag"] = etag(made.revision)
-    return CreatedChannel(**dict(made), signing_key=key)
+    response.headers["ETag"] = etag(channel.revision)
+    return CreatedChannel(**dict(channel), signing_key=key)
 
 
 @router.get("/channels/{channel_id}")
 @operation(ADMIN, etag=True, response_example=examples.channel)
 def get_channel(channel_id: ChannelId, response: Response, services: Services) -> Channel:
     """Get a channel."""
-    found = services.notification_queries.get_channel(channel_id)
-    response.headers["ETag"] = etag(found.revision)
-    return found
+    channel = services.notification_queries.get_channel(channel_id)
+    response.headers["ETag"] = etag(channel.revision)
+    return channel
 
 
 @router.put("/channels/{channel_id}")
@@ -75,28 +77,30 @@ async def update_channel(
     body: UpdateChannelRequest,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     if_match: IfMatch = None,
 ) -> Channel:
     """Change the given fields of a channel."""
-    await services.notifications.channels.update(channel_id, body.spec, by, revision_of(if_match))
-    found = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
-    response.headers["ETag"] = etag(found.revision)
-    return found
+    await services.notifications.channels.update(channel_id, body.spec, actor, revision_of(if_match))
+    channel = await run_in_threadpool(services.notification_queries.get_channel, channel_id)
+    response.headers["ETag"] = etag(channel.revision)
+    return channel
 
 
 @router.delete("/channels/{channel_id}")
 @operation(ADMIN, response_example=examples.removed_channel)
-async def delete_channel(channel_id: ChannelId, services: Services, by: By) -> RemovedChannel:
+async def delete_channel(channel_id: ChannelId, services: Services, actor: CurrentActor) -> RemovedChannel:
     """Remove a channel with its URL and key. Queued deliveries are skipped."""
-    return RemovedChannel(channel_id=channel_id, name=await services.notifications.channels.remove(channel_id, by))
+    return RemovedChannel(channel_id=channel_id, name=await services.notifications.channels.remove(channel_id, actor))
 
 
 @router.post("/channels/{channel_id}/test")
 @operation(ADMIN, request_example=examples.test_channel_request, response_example=examples.delivery)
-async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services: Services, by: By) -> DeliveryDetail:
+async def test_channel(
+    channel_id: ChannelId, body: TestChannelRequest, services: Services, actor: CurrentActor
+) -> DeliveryDetail:
     """Send a test notification now. Returns the delivery."""
-    delivery_id = await services.notifications.channel_tests.run(channel_id, by, body.recipient)
+    delivery_id = await services.notifications.channel_tests.run(channel_id, actor, body.recipient)
     return await run_in_threadpool(services.notification_queries.get_delivery, delivery_id)
 
 
@@ -105,10 +109,10 @@ async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services
 def list_deliveries(
     services: Services,
     paging: Paging,
-    channel_id: ById = None,
-    pipeline_id: ById = None,
-    run_id: ById = None,
-    approval_id: ById = None,
+    channel_id: IdQuery = None,
+    pipeline_id: IdQuery = None,
+    run_id: IdQuery = None,
+    approval_id: IdQuery = None,
     status: Annotated[list[DeliveryStatus] | None, Query(description="One of these.")] = None,
     kind: Annotated[list[NotificationKind] | None, Query(description="One of these.")] = None,
 ) -> DeliveryPage:
@@ -128,15 +132,15 @@ def get_delivery(delivery_id: DeliveryId, services: Services) -> DeliveryDetail:
 
 @router.get("/preferences")
 @operation(READ, response_example=examples.preferences)
-def get_preferences(services: Services, by: By) -> Preferences:
+def get_preferences(services: Services, actor: CurrentActor) -> Preferences:
     """Get your notification preferences."""
-    return services.notification_queries.get_preferences(by.name)
+    return services.notification_queries.get_preferences(actor.name)
 
 
 @router.put("/preferences")
 @operation(OWN, request_example=examples.set_preferences_request, response_example=examples.preferences)
-async def set_preferences(body: SetPreferencesRequest, services: Services, by: By) -> Preferences:
+async def set_preferences(body: SetPreferencesRequest, services: Services, actor: CurrentActor) -> Preferences:
     """Replace your notification preferences. Omitted fields are reset."""
     quiet_hours = body.quiet_hours.model_dump() if body.quiet_hours is not None else None
-    await services.notifications.preferences.set(by.name, body.channels, body.notification_kinds, quiet_hours)
-    return await run_in_threadpool(services.notification_queries.get_preferences, by.name)
+    await services.notifications.preferences.set(actor.name, body.channels, body.notification_kinds, quiet_hours)
+    return await run_in_threadpool(services.notification_queries.get_preferences, actor.name)

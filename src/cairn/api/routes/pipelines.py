@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.definition_documents import DEFINITION_MEDIA, read_definition, saved_pipeline
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.examples import runs as runs_examples
 from cairn.api.examples import story
@@ -41,18 +41,18 @@ def list_pipelines(
     DEFINE, request_media=DEFINITION_MEDIA, etag=True, request_example=story.definition, response_example=story.pipeline
 )
 async def create_pipeline(
-    request: Request, response: Response, services: Services, by: By, command_id: CommandId
+    request: Request, response: Response, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> Pipeline:
     """Create a pipeline from a definition in full or short form, as JSON or YAML, or from `{"template": name}`."""
-    written = await read_definition(request)
-    if isinstance(written.value, dict) and written.value.keys() == {"template"}:
-        name = written.value["template"]
+    document = await read_definition(request)
+    if isinstance(document.value, dict) and document.value.keys() == {"template"}:
+        name = document.value["template"]
         if not isinstance(name, str):
-            raise InvalidInput([("/template", "This has to be the name of a template.")])
-        saved = await services.pipelines.from_template(name, actor=by, command_id=command_id)
+            raise InvalidInput([("/template", "Expected the name of a template.")])
+        saved = await services.pipelines.from_template(name, actor=actor, command_id=command_id)
     else:
         saved = await services.pipelines.create(
-            written.value, positions=written.positions, actor=by, command_id=command_id
+            document.value, positions=document.positions, actor=actor, command_id=command_id
         )
     response.headers["Location"] = f"/api/pipelines/{saved.pipeline_id}"
     return await saved_pipeline(services, response, saved)
@@ -62,9 +62,9 @@ async def create_pipeline(
 @operation(READ, etag=True, response_example=story.pipeline)
 def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services) -> Pipeline:
     """Get a pipeline in full form. Its ETag is the revision."""
-    found = services.pipeline_queries.get_pipeline(pipeline_id)
-    response.headers["ETag"] = etag(found.revision)
-    return found
+    pipeline = services.pipeline_queries.get_pipeline(pipeline_id)
+    response.headers["ETag"] = etag(pipeline.revision)
+    return pipeline
 
 
 @router.put("/{pipeline_id}")
@@ -80,22 +80,22 @@ async def update_pipeline(
     request: Request,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
     force: Force = False,
 ) -> Pipeline:
     """Change the given fields of a pipeline. `checkpoints`, if given, replaces all checkpoints."""
-    written = await read_definition(request)
-    if not isinstance(written.value, dict):
-        raise InvalidInput([("", "This has to be an object with the fields to change.")])
+    document = await read_definition(request)
+    if not isinstance(document.value, dict):
+        raise InvalidInput([("", "Expected an object with the fields to change.")])
     saved = await services.pipelines.update(
         pipeline_id,
-        written.value,
+        document.value,
         if_match=revision_of(if_match),
         force=force,
-        positions=written.positions,
-        actor=by,
+        positions=document.positions,
+        actor=actor,
         command_id=command_id,
     )
     return await saved_pipeline(services, response, saved)
@@ -104,23 +104,23 @@ async def update_pipeline(
 @router.delete("/{pipeline_id}")
 @operation(ADMIN, response_example=examples.deleted_pipeline)
 async def delete_pipeline(
-    pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
+    pipeline_id: PipelineId, services: Services, actor: CurrentActor, command_id: CommandId, force: Force = False
 ) -> DeletedPipeline:
     """Delete a pipeline. Its folder moves to the archive, and you can restore it."""
-    location = await services.pipelines.delete(pipeline_id, force=force, actor=by, command_id=command_id)
+    location = await services.pipelines.delete(pipeline_id, force=force, actor=actor, command_id=command_id)
     return DeletedPipeline(pipeline_id=pipeline_id, archive_location=location)
 
 
 @router.post("/{pipeline_id}/restore")
 @operation(ADMIN, response_example=story.pipeline)
 async def restore_pipeline(
-    pipeline_id: PipelineId, response: Response, services: Services, by: By, command_id: CommandId
+    pipeline_id: PipelineId, response: Response, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> Pipeline:
     """Restore a deleted pipeline."""
-    await services.pipelines.restore(pipeline_id, actor=by, command_id=command_id)
-    found = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
-    response.headers["ETag"] = etag(found.revision)
-    return found
+    await services.pipelines.restore(pipeline_id, actor=actor, command_id=command_id)
+    pipeline = await run_in_threadpool(services.pipeline_queries.get_pipeline, pipeline_id)
+    response.headers["ETag"] = etag(pipeline.revision)
+    return pipeline
 
 
 @router.get("/{pipeline_id}/runs")

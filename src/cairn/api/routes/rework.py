@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import rework as examples
 from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ExecutionId, RunId
@@ -19,9 +19,11 @@ router = operation_router("/api", "Rework")
 
 @router.post("/executions/{execution_id}/rework/preview")
 @operation(READ, request_example=examples.request, response_example=examples.preview)
-def preview_rework(execution_id: ExecutionId, body: CreateReworkRequest, services: Services, by: By) -> ReworkPreview:
-    """Preview a rework: what it would replace, make stale, withdraw and reopen."""
-    return services.rework_queries.preview(_request(execution_id, body), by)
+def preview_rework(
+    execution_id: ExecutionId, body: CreateReworkRequest, services: Services, actor: CurrentActor
+) -> ReworkPreview:
+    """Preview a rework: what it would replace, make stale, withdraw and reopen. Nothing is changed."""
+    return services.rework_queries.preview(_request(execution_id, body), actor)
 
 
 @router.post("/executions/{execution_id}/rework", status_code=201)
@@ -31,17 +33,17 @@ async def create_rework(
     body: CreateReworkRequest,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
 ) -> Execution:
     """Send work back to an earlier checkpoint, with a prompt and a reason.
 
-    The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
-    goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
-    again.
+    The path names the execution whose result you reviewed. If it is waiting for approval, the approval is withdrawn,
+    and the execution continues with the new artifacts after the rework. If it is completed, it stays completed.
+    Returns the new execution that does the work again.
     """
-    asked = services.rework.create(_request(execution_id, body), actor=by, command_id=command_id)
-    return await _made(services, await asked, by, response)
+    started = services.rework.create(_request(execution_id, body), actor=actor, command_id=command_id)
+    return await _created(services, await started, actor, response)
 
 
 @router.post("/executions/{execution_id}/rerun", status_code=201)
@@ -50,20 +52,20 @@ async def rerun_execution(
     execution_id: ExecutionId,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     body: RerunRequest | None = None,
 ) -> Execution:
     """Rerun a stale execution. A new execution replaces it."""
     reason = body.reason if body else ""
-    asked = services.rework.rerun(execution_id, reason=reason, actor=by, command_id=command_id)
-    return await _made(services, await asked, by, response)
+    started = services.rework.rerun(execution_id, reason=reason, actor=actor, command_id=command_id)
+    return await _created(services, await started, actor, response)
 
 
 @router.get("/runs/{run_id}/lineage")
 @operation(READ, response_example=examples.lineage)
 def get_lineage(run_id: RunId, services: Services) -> Lineage:
-    """Get which executions read which artifacts, the dependencies and the reworks of a run."""
+    """Get the lineage of a run: which executions read which artifacts, their dependencies and the reworks."""
     return services.rework_queries.get_lineage(run_id)
 
 
@@ -71,6 +73,8 @@ def _request(execution_id: str, body: CreateReworkRequest) -> ReworkSpec:
     return ReworkSpec(execution_id, body.checkpoint, body.prompt, body.reason)
 
 
-async def _made(services: Services, asked: StartedRework, by: By, response: Response) -> Execution:
-    response.headers["Location"] = f"/api/executions/{asked.execution_id}"
-    return await with_warnings(services.execution_queries.get_execution, asked.execution_id, by, list(asked.warnings))
+async def _created(services: Services, started: StartedRework, actor: CurrentActor, response: Response) -> Execution:
+    response.headers["Location"] = f"/api/executions/{started.execution_id}"
+    return await with_warnings(
+        services.execution_queries.get_execution, started.execution_id, actor, list(started.warnings)
+    )

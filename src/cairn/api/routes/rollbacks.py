@@ -8,10 +8,10 @@ from uuid import uuid5
 from fastapi import Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import rollbacks as examples
 from cairn.api.operations import READ, RUN, operation, operation_router
-from cairn.api.parameters import ById, Paging, RollbackId
+from cairn.api.parameters import IdQuery, Paging, RollbackId
 from cairn.api.requests.rollbacks import CreateRollbackRequest
 from cairn.core.errors import AlreadyApplied
 from cairn.services.rollbacks.service import RollbackSpec
@@ -28,23 +28,25 @@ router = operation_router("/api/rollback", "Rollbacks")
     request_example=examples.create_request,
     response_example=examples.preview,
 )
-def preview_rollback(body: CreateRollbackRequest, services: Services, by: By, command_id: CommandId) -> RollbackPreview:
+def preview_rollback(
+    body: CreateRollbackRequest, services: Services, actor: CurrentActor, command_id: CommandId
+) -> RollbackPreview:
     """Preview a rollback: what it would archive, keep and stop, and how the run would continue."""
-    return services.rollback_queries.preview(_request(body, command_id), by)
+    return services.rollback_queries.preview(_request(body, command_id), actor)
 
 
 @router.post("", status_code=201)
 @operation(RUN, request_example=examples.create_request, response_example=examples.rollback)
 async def create_rollback(
-    body: CreateRollbackRequest, response: Response, services: Services, by: By, command_id: CommandId
+    body: CreateRollbackRequest, response: Response, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> Rollback:
-    """Roll back and archive what is removed. Repeating a `rollback_id` returns the same rollback."""
+    """Roll back a run. What is removed is archived. Repeating a `rollback_id` returns the same rollback."""
     request = _request(body, command_id)
     warnings: list[str] = []
     with suppress(AlreadyApplied):
-        _, warnings = await services.rollbacks.roll_back(request, actor=by, command_id=command_id)
+        _, warnings = await services.rollbacks.roll_back(request, actor=actor, command_id=command_id)
     response.headers["Location"] = f"/api/rollback/{request.rollback_id}"
-    return await _shown(services, request.rollback_id, warnings)
+    return await _view(services, request.rollback_id, warnings)
 
 
 @router.get("")
@@ -52,8 +54,8 @@ async def create_rollback(
 def list_rollbacks(
     services: Services,
     paging: Paging,
-    pipeline_id: ById = None,
-    run_id: ById = None,
+    pipeline_id: IdQuery = None,
+    run_id: IdQuery = None,
 ) -> RollbackPage:
     """List rollbacks, newest first."""
     return services.rollback_queries.list_rollbacks(pipeline_id, run_id, paging.limit, paging.cursor)
@@ -68,12 +70,14 @@ def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
 
 @router.post("/{rollback_id}/undo")
 @operation(RUN, errors=(410,), response_example=examples.rollback)
-async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, command_id: CommandId) -> Rollback:
+async def undo_rollback(
+    rollback_id: RollbackId, services: Services, actor: CurrentActor, command_id: CommandId
+) -> Rollback:
     """Undo a rollback. Possible until something newer completes in its place."""
     warnings: list[str] = []
     with suppress(AlreadyApplied):
-        warnings = await services.rollbacks.undo(rollback_id, actor=by, command_id=command_id)
-    return await _shown(services, rollback_id, warnings)
+        warnings = await services.rollbacks.undo(rollback_id, actor=actor, command_id=command_id)
+    return await _view(services, rollback_id, warnings)
 
 
 def _request(body: CreateRollbackRequest, command_id: CommandId) -> RollbackSpec:
@@ -88,6 +92,6 @@ def _request(body: CreateRollbackRequest, command_id: CommandId) -> RollbackSpec
     )
 
 
-async def _shown(services: Services, rollback_id: str, warnings: list[str]) -> Rollback:
+async def _view(services: Services, rollback_id: str, warnings: list[str]) -> Rollback:
     view = await run_in_threadpool(services.rollback_queries.get_rollback, rollback_id)
     return view.model_copy(update={"warnings": [*view.warnings, *warnings]})

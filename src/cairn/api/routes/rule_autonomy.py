@@ -8,10 +8,10 @@ from fastapi import Query, Request
 from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import rules as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
-from cairn.api.parameters import ApprovalId, ById, Paging
+from cairn.api.parameters import ApprovalId, IdQuery, Paging
 from cairn.api.requests.rules import ReviewAuditRequest
 from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
 from cairn.services.approvals.eligibility import DECIDE
@@ -39,7 +39,7 @@ def explain_approval(approval_id: ApprovalId, services: Services) -> ApprovalExp
 async def backtest_rules(
     request: Request,
     services: Services,
-    pipeline_id: ById = None,
+    pipeline_id: IdQuery = None,
     since: Annotated[AwareDatetime | None, Query(description="Only approvals requested since this time.")] = None,
     limit: Annotated[
         int, Query(ge=1, le=MAX_DECISIONS, description="Maximum number of decisions, newest first.")
@@ -56,7 +56,7 @@ async def backtest_rules(
 def get_autonomy(
     services: Services, days: Annotated[int, Query(ge=1, le=3650, description="Number of days to look back.")] = 90
 ) -> Autonomy:
-    """Get what each rule decided, how users judged its samples, and how it would have decided in shadow mode."""
+    """Get the record of each rule: its decisions, reviews of its samples, and its results in shadow mode."""
     return services.rule_queries.autonomy(days)
 
 
@@ -65,8 +65,8 @@ def get_autonomy(
 def list_audits(
     services: Services,
     paging: Paging,
-    reviewed: Annotated[bool | None, Query(description="Only reviewed ones, or only open ones.")] = None,
-    pipeline_id: ById = None,
+    reviewed: Annotated[bool | None, Query(description="True: only reviewed ones. False: only open ones.")] = None,
+    pipeline_id: IdQuery = None,
 ) -> AuditPage:
     """List automatic approvals sampled for review, newest first."""
     return services.rule_queries.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
@@ -74,7 +74,9 @@ def list_audits(
 
 @router.put("/rules/audits/{approval_id}")
 @operation(DECIDE, request_example=examples.review_request, response_example=examples.audit)
-async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, by: By) -> Audit:
+async def review_audit(
+    approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, actor: CurrentActor
+) -> Audit:
     """Review an automatic approval. The run is not affected, but the review counts towards the rule's score."""
-    await services.rules.review(approval_id, body.agrees, body.comment, by)
+    await services.rules.review(approval_id, body.agrees, body.comment, actor)
     return await run_in_threadpool(services.rule_queries.audit, approval_id)

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.definition_documents import finding
-from cairn.api.dependencies import By, Services
+from cairn.api.definition_documents import finding_view
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import rules as examples
 from cairn.api.operations import ADMIN, READ, Media, operation, operation_router
 from cairn.api.parameters import IfMatch, Paging, PipelineId, Text, etag, revision_of
@@ -29,11 +29,11 @@ Comment = Annotated[Text, Query(max_length=2000, description="Reason for the cha
 From = Annotated[int, Query(alias="from", ge=1, le=2**31)]
 To = Annotated[int, Query(ge=1, le=2**31)]
 RULES_MEDIA: Media = {
-    "application/yaml": {"type": "string", "description": "Rules; `/api/rules/schema` says what they may hold."}
+    "application/yaml": {"type": "string", "description": "Rules, as described by `/api/rules/schema`."}
 }
 _RULE_TEXT_MEDIA: Media = {
     JSON: {"$ref": "#/components/schemas/RuleText"},
-    "application/yaml": {"type": "string", "description": "The text alone."},
+    "application/yaml": {"type": "string", "description": "Only the text."},
 }
 
 
@@ -42,7 +42,7 @@ _RULE_TEXT_MEDIA: Media = {
 @operation(READ, response_media=_RULE_TEXT_MEDIA, etag=True, response_example=examples.rules)
 def get_rules(request: Request, response: Response, services: Services, format: Format = None) -> Any:
     """Get the active global rules, the emergency stop, and errors in the rules file."""
-    return _shown(request, response, services.rule_queries.current(GLOBAL), format)
+    return _view(request, response, services.rule_queries.current(GLOBAL), format)
 
 
 @router.put("/rules")
@@ -51,12 +51,12 @@ async def put_rules(
     request: Request,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     if_match: IfMatch = None,
     comment: Comment = "",
 ) -> RuleText:
     """Save the global rules. The body is the YAML text. They apply at once."""
-    return await _save(request, response, services, by, GLOBAL, if_match, comment)
+    return await _save(request, response, services, actor, GLOBAL, if_match, comment)
 
 
 @router.get("/rules/versions")
@@ -94,10 +94,11 @@ async def check_rules(request: Request, services: Services) -> RuleCheck:
     try:
         checked = await services.rules.check(await read_text(request))
     except DefinitionError as error:
-        found = [finding(one) for one in error.findings]
-        errors = [one for one in found if one.severity == "error"]
-        return RuleCheck(valid=False, errors=errors, warnings=[one for one in found if one not in errors], rules=[])
-    warnings = [finding(one) for one in checked.warnings]
+        findings = [finding_view(finding) for finding in error.findings]
+        errors = [finding for finding in findings if finding.severity == "error"]
+        warnings = [finding for finding in findings if finding.severity != "error"]
+        return RuleCheck(valid=False, errors=errors, warnings=warnings, rules=[])
+    warnings = [finding_view(finding) for finding in checked.warnings]
     return RuleCheck(valid=True, errors=[], warnings=warnings, rules=summaries(checked.rulebook))
 
 
@@ -108,7 +109,7 @@ def get_pipeline_rules(
     pipeline_id: PipelineId, request: Request, response: Response, services: Services, format: Format = None
 ) -> Any:
     """Get the active rules of a pipeline. Global rules apply as well."""
-    return _shown(request, response, services.rule_queries.current(pipeline_id), format)
+    return _view(request, response, services.rule_queries.current(pipeline_id), format)
 
 
 @router.put("/pipelines/{pipeline_id}/rules")
@@ -118,21 +119,21 @@ async def put_pipeline_rules(
     request: Request,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     if_match: IfMatch = None,
     comment: Comment = "",
 ) -> RuleText:
     """Save the rules of a pipeline. The body is the YAML text. They apply at once."""
-    return await _save(request, response, services, by, pipeline_id, if_match, comment)
+    return await _save(request, response, services, actor, pipeline_id, if_match, comment)
 
 
 @router.delete("/pipelines/{pipeline_id}/rules")
 @operation(ADMIN, etag=True, response_example=examples.rules)
 async def delete_pipeline_rules(
-    pipeline_id: PipelineId, response: Response, services: Services, by: By, if_match: IfMatch = None
+    pipeline_id: PipelineId, response: Response, services: Services, actor: CurrentActor, if_match: IfMatch = None
 ) -> RuleText:
     """Remove the rules of a pipeline. This adds an empty version. Earlier versions are kept."""
-    await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), actor=by)
+    await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), actor=actor)
     view = await run_in_threadpool(services.rule_queries.current, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
     return view
@@ -170,26 +171,26 @@ async def read_text(request: Request) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        rules.load(content)  # which says where
+        rules.load(content)  # raises an error with the location
         raise
 
 
 async def read_rulebook(request: Request, services: Any) -> Rulebook:
-    written = await services.rules.check(await read_text(request))
-    return written.rulebook
+    checked = await services.rules.check(await read_text(request))
+    return checked.rulebook
 
 
 async def _save(
-    request: Request, response: Response, services: Any, by: Any, scope: str, if_match: str | None, comment: str
+    request: Request, response: Response, services: Any, actor: Any, scope: str, if_match: str | None, comment: str
 ) -> RuleText:
     text = await read_text(request)
-    saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, actor=by)
+    saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, actor=actor)
     view: RuleText = await run_in_threadpool(services.rule_queries.current, scope, saved.warnings)
     response.headers["ETag"] = etag(view.revision)
     return view
 
 
-def _shown(request: Request, response: Response, view: RuleText, format: str | None) -> Any:
+def _view(request: Request, response: Response, view: RuleText, format: str | None) -> Any:
     response.headers["ETag"] = etag(view.revision)
     if format == "yaml" or (format is None and _wants_yaml(request)):
         headers = {"ETag": etag(view.revision), "X-Content-Type-Options": "nosniff"}
@@ -198,5 +199,5 @@ def _shown(request: Request, response: Response, view: RuleText, format: str | N
 
 
 def _wants_yaml(request: Request) -> bool:
-    taken = request.headers.get("accept", "").lower()
-    return any(media in taken for media in YAML) and JSON not in taken
+    accept = request.headers.get("accept", "").lower()
+    return any(media in accept for media in YAML) and JSON not in accept

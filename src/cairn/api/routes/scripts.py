@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, CommandId, Services
+from cairn.api.dependencies import CommandId, CurrentActor, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.operations import DEFINE, READ, TEXT, Media, operation, operation_router
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
@@ -46,7 +46,7 @@ async def put_script(
     request: Request,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> SavedScript:
@@ -55,7 +55,7 @@ async def put_script(
     content = await incoming.read(MAX_BYTES)
     incoming.expect("text/x-python", "text/plain", "application/octet-stream")
     script, saved = await services.pipelines.scripts.write(
-        pipeline_id, path, content, if_match=revision_of(if_match), actor=by, command_id=command_id
+        pipeline_id, path, content, if_match=revision_of(if_match), actor=actor, command_id=command_id
     )
     revision = await _revision(services, response, pipeline_id)
     warnings = [finding.message for finding in saved.warnings]
@@ -69,13 +69,13 @@ async def delete_script(
     path: ScriptPath,
     response: Response,
     services: Services,
-    by: By,
+    actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
 ) -> RemovedScript:
     """Remove a script that no checkpoint uses. Earlier revisions keep it."""
     await services.pipelines.scripts.remove(
-        pipeline_id, path, if_match=revision_of(if_match), actor=by, command_id=command_id
+        pipeline_id, path, if_match=revision_of(if_match), actor=actor, command_id=command_id
     )
     return RemovedScript(path=path, revision=await _revision(services, response, pipeline_id))
 

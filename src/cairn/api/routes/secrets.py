@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, SecretName
@@ -19,9 +19,9 @@ router = operation_router("/api/secrets", "Secrets")
 @operation(ADMIN, response_example=examples.secrets)
 def list_secrets(services: Services, paging: Paging) -> SecretPage:
     """List secrets by name, without their values."""
-    kept = [one for one in services.secrets.list() if paging.cursor is None or one.name > paging.cursor]
-    shown = [_secret(one) for one in kept[: paging.limit]]
-    return SecretPage(items=shown, next_cursor=shown[-1].name if len(kept) > paging.limit else None)
+    stored = [secret for secret in services.secrets.list() if paging.cursor is None or secret.name > paging.cursor]
+    shown = [_secret(secret) for secret in stored[: paging.limit]]
+    return SecretPage(items=shown, next_cursor=shown[-1].name if len(stored) > paging.limit else None)
 
 
 @router.put("/{name}")
@@ -32,36 +32,36 @@ def list_secrets(services: Services, paging: Paging) -> SecretPage:
     request_example=examples.put_secret_request,
     response_example=examples.secret,
 )
-async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, by: By) -> Secret:
+async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, actor: CurrentActor) -> Secret:
     """Create or replace a secret."""
-    await services.secrets.save(name, body.value, by)
-    return await run_in_threadpool(_shown, services, name)
+    await services.secrets.save(name, body.value, actor)
+    return await run_in_threadpool(_view, services, name)
 
 
 @router.delete("/{name}", status_code=204)
 @operation(ADMIN)
-async def remove_secret(name: SecretName, services: Services, by: By) -> None:
+async def remove_secret(name: SecretName, services: Services, actor: CurrentActor) -> None:
     """Remove a secret. Anything that needs it fails from now on."""
-    await services.secrets.remove(name, by)
+    await services.secrets.remove(name, actor)
 
 
 @router.post("/rotate")
 @operation(ADMIN, response_example=examples.secret_rotation)
-async def rotate_secrets(services: Services, by: By) -> SecretRotation:
+async def rotate_secrets(services: Services, actor: CurrentActor) -> SecretRotation:
     """Encrypt all secrets again, with a new key or the newest key in the settings."""
-    return SecretRotation(count=await services.secrets.rotate(by))
+    return SecretRotation(count=await services.secrets.rotate(actor))
 
 
-def _shown(services: Services, name: str) -> Secret:
-    return next(_secret(one) for one in services.secrets.list() if one.name == name)
+def _view(services: Services, name: str) -> Secret:
+    return next(_secret(secret) for secret in services.secrets.list() if secret.name == name)
 
 
-def _secret(kept: StoredSecret) -> Secret:
+def _secret(stored: StoredSecret) -> Secret:
     return Secret(
-        name=kept.name,
-        created_at=kept.created_at,
-        created_by=kept.created_by,
-        updated_at=kept.updated_at,
-        updated_by=kept.updated_by,
-        is_readable=kept.is_readable,
+        name=stored.name,
+        created_at=stored.created_at,
+        created_by=stored.created_by,
+        updated_at=stored.updated_at,
+        updated_by=stored.updated_by,
+        is_readable=stored.is_readable,
     )

@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 import cairn
 from cairn.api.authentication import COOKIE, bearer, client_of, is_same_origin, refuse_foreign, set_cookie
-from cairn.api.dependencies import By, Services, UsedSession
+from cairn.api.dependencies import CurrentActor, CurrentSessionId, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
 from cairn.api.requests.sign_in import ChangePasswordRequest, CreateSessionRequest
@@ -45,12 +45,12 @@ async def sign_in(body: CreateSessionRequest, request: Request, response: Respon
 
 @router.get("/session")
 @operation(READ, response_example=examples.session)
-async def get_session(request: Request, response: Response, services: Services, by: By) -> Session:
+async def get_session(request: Request, response: Response, services: Services, actor: CurrentActor) -> Session:
     """Get the current session: user, roles and scopes."""
     secret = request.cookies.get(COOKIE)
     if secret and bearer(request) is None and (await services.authentication.session(secret)).renewed:
         set_cookie(response, request, secret)
-    return await run_in_threadpool(session_view, services, by)
+    return await run_in_threadpool(session_view, services, actor)
 
 
 @router.delete("/session", status_code=204)
@@ -60,16 +60,20 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
     secret = request.cookies.get(COOKIE)
     if secret:
         if not is_same_origin(request):
-            raise Forbidden("Signing out is only possible from the server's own pages.")
+            raise Forbidden("You can only sign out from the server's own pages.")
         await services.authentication.sign_out(secret)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
 @router.put("/session/password", status_code=204)
 @operation(OWN, idempotent=False, errors=(404, 409), request_example=examples.change_password_request)
-async def change_password(body: ChangePasswordRequest, services: Services, by: By, current: UsedSession) -> None:
+async def change_password(
+    body: ChangePasswordRequest, services: Services, actor: CurrentActor, current: CurrentSessionId
+) -> None:
     """Set your own password. Your other sessions end."""
-    await services.identity.sessions.change_password(by, current=body.current, new=body.new, but=current)
+    await services.identity.sessions.change_password(
+        actor, current=body.current, new=body.new, except_session_id=current
+    )
 
 
 def session_view(services: AppServices, actor: Actor) -> Session:

@@ -22,7 +22,7 @@ ProviderName = Annotated[str, Path(max_length=100, description="Name of an ident
 @router.get("/sign-in")
 @operation(OPEN, response_example=examples.sign_in_options)
 def list_sign_in_options(services: Services) -> SignInOptions:
-    """List the ways to sign in besides a token."""
+    """List the available sign-in methods besides a token."""
     return sign_in_options(services)
 
 
@@ -39,8 +39,8 @@ async def start_sign_in(
 ) -> SignInRedirect:
     """Start signing in with an identity provider. Open `url` in the browser."""
     refuse_foreign(request)
-    back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
-    started = await services.identity.providers.start(provider, body.return_to, back)
+    redirect_url = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
+    started = await services.identity.providers.start(provider, body.return_to, redirect_url)
     set_ticket(response, request, started.ticket)
     return SignInRedirect(url=started.url)
 
@@ -56,11 +56,11 @@ async def start_sign_in(
 async def finish_sign_in(
     provider: ProviderName, body: FinishSignInRequest, request: Request, response: Response, services: Services
 ) -> SignedIn:
-    """Finish signing in. The page `/sign-in/{provider}` sends what it received from the provider."""
+    """Finish signing in. The page `/sign-in/{provider}` sends the provider's response."""
     refuse_foreign(request)
     ticket = request.cookies.get(TICKET, "")
-    done = await services.identity.providers.finish(provider, body.code, body.state, ticket, client_of(request))
-    set_cookie(response, request, done.signed_in.secret)
+    finished = await services.identity.providers.finish(provider, body.code, body.state, ticket, client_of(request))
+    set_cookie(response, request, finished.signed_in.secret)
     response.delete_cookie(TICKET, path="/api/sign-in", httponly=True, samesite="strict")
-    session = await run_in_threadpool(session_view, services, done.signed_in.actor)
-    return SignedIn(session=session, return_to=done.return_to)
+    session = await run_in_threadpool(session_view, services, finished.signed_in.actor)
+    return SignedIn(session=session, return_to=finished.return_to)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId, UserQuery
@@ -38,18 +38,18 @@ def list_tokens(
     request_example=examples.create_token_request,
     response_example=examples.created_token,
 )
-async def create_token(body: CreateTokenRequest, services: Services, by: By) -> CreatedToken:
+async def create_token(body: CreateTokenRequest, services: Services, actor: CurrentActor) -> CreatedToken:
     """Create a token for a user. Only this response contains its secret."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
-    user = by.name if body.user is None else body.user.strip().lower()
-    made = await services.identity.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
-    kept = await run_in_threadpool(services.identity.queries.token, made.token_id)
-    return CreatedToken(**dict(kept), token=made.token)
+    user = actor.name if body.user is None else body.user.strip().lower()
+    created = await services.identity.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), actor)
+    token = await run_in_threadpool(services.identity.queries.token, created.token_id)
+    return CreatedToken(**dict(token), token=created.token)
 
 
 @router.delete("/{token_id}")
 @operation(ADMIN, response_example=examples.token)
-async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
+async def revoke_token(token_id: TokenId, services: Services, actor: CurrentActor) -> Token:
     """Revoke a token. Sessions that were started with it end."""
-    await services.identity.tokens.revoke(token_id, by)
+    await services.identity.tokens.revoke(token_id, actor)
     return await run_in_threadpool(services.identity.queries.token, token_id)

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.dependencies import By, Services
+from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
-from cairn.api.parameters import Named, Paging, Search
+from cairn.api.parameters import DirectoryName, Paging, Search
 from cairn.api.requests.identity import CreateUserRequest, UpdateUserRequest
 from cairn.services.identity.views import PersonPage, User, UserPage
 
@@ -38,39 +38,39 @@ def list_users(
 
 @router.post("/users", status_code=201)
 @operation(ADMIN, request_example=examples.create_user_request, response_example=examples.user)
-async def create_user(body: CreateUserRequest, response: Response, services: Services, by: By) -> User:
+async def create_user(body: CreateUserRequest, response: Response, services: Services, actor: CurrentActor) -> User:
     """Create a user, who can sign in with a token or an identity provider. Invite them to set a password."""
-    name = await services.identity.users.create(body.spec, by)
+    name = await services.identity.users.create(body.spec, actor)
     response.headers["Location"] = f"/api/users/{name}"
     return await run_in_threadpool(services.identity.queries.user, name)
 
 
 @router.get("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
-def get_user(name: Named, services: Services) -> User:
+def get_user(name: DirectoryName, services: Services) -> User:
     """Get a user."""
     return services.identity.queries.user(name)
 
 
 @router.put("/users/{name}")
 @operation(ADMIN, request_example=examples.update_user_request, response_example=examples.user)
-async def update_user(name: Named, body: UpdateUserRequest, services: Services, by: By) -> User:
+async def update_user(name: DirectoryName, body: UpdateUserRequest, services: Services, actor: CurrentActor) -> User:
     """Change the given fields of a user. Roles apply at once."""
-    await services.identity.users.update(name, body.change, by)
+    await services.identity.users.update(name, body.change, actor)
     return await run_in_threadpool(services.identity.queries.user, name)
 
 
 @router.delete("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
-async def remove_user(name: Named, services: Services, by: By) -> User:
+async def remove_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
     """Remove a user and end their sessions, tokens and delegations. The username stays reserved."""
-    await services.identity.users.remove(name, by)
+    await services.identity.users.remove(name, actor)
     return await run_in_threadpool(services.identity.queries.user, name)
 
 
 @router.post("/users/{name}/restore")
 @operation(ADMIN, response_example=examples.user)
-async def restore_user(name: Named, services: Services, by: By) -> User:
+async def restore_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
     """Restore a removed user."""
-    await services.identity.users.restore(name, by)
+    await services.identity.users.restore(name, actor)
     return await run_in_threadpool(services.identity.queries.user, name)

@@ -34,9 +34,9 @@ def delete_session_by_digest(connection: Connection, digest: str) -> str | None:
     return connection.execute(delete.returning(S.user_name)).scalar()
 
 
-def delete_sessions(connection: Connection, user: str, *, but: str | None = None) -> int:
-    """Delete all sessions of a user except `but`. Returns their number."""
-    is_deleted = S.session_id != but if but is not None else sa.true()
+def delete_sessions(connection: Connection, user: str, *, except_session_id: str | None = None) -> int:
+    """Delete all sessions of a user except one. Returns their number."""
+    is_deleted = S.session_id != except_session_id if except_session_id is not None else sa.true()
     return connection.execute(sa.delete(t.sessions).where(S.user_name == user, is_deleted)).rowcount
 
 

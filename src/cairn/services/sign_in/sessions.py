@@ -22,11 +22,13 @@ class Sessions:
         """End one of your own sessions, or as an admin any. Other users' sessions are not found."""
         await self._changes.apply(lambda change: _end(change, session_id), actor)
 
-    async def end_all(self, user: str, actor: Actor, *, but: str | None = None) -> int:
+    async def end_all(self, user: str, actor: Actor, *, except_session_id: str | None = None) -> int:
         """End all sessions of a user, except `but`. Returns their number."""
-        return await self._changes.apply(lambda change: _end_all(change, user, but), actor)
+        return await self._changes.apply(lambda change: _end_all(change, user, except_session_id), actor)
 
-    async def change_password(self, actor: Actor, *, current: str, new: str, but: str | None = None) -> None:
+    async def change_password(
+        self, actor: Actor, *, current: str, new: str, except_session_id: str | None = None
+    ) -> None:
         """Set your password and end your other sessions. If you have a password, `current` must match it."""
         password_hash = await self._changes.database.aread(lambda c: queries.password_hash_of(c, actor.name))
         if password_hash is not None and not await self._passwords.verify(current, password_hash):
@@ -38,7 +40,7 @@ class Sessions:
             if lock_active_user(change.connection, actor.name).password_hash != password_hash:
                 raise CommandRefused("Your password was changed at the same time. Reload and try again.")
             records.save_password(change.connection, actor.name, new_hash)
-            records.delete_sessions(change.connection, actor.name, but=but)
+            records.delete_sessions(change.connection, actor.name, except_session_id=except_session_id)
             change.record("password_changed", user=actor.name)
 
         await self._changes.apply(body, actor)
@@ -53,8 +55,8 @@ def _end(change: AdminChange, session_id: str) -> None:
         change.record("sessions_ended", user=owner, count=1)
 
 
-def _end_all(change: AdminChange, user: str, but: str | None) -> int:
-    count = records.delete_sessions(change.connection, user, but=but)
+def _end_all(change: AdminChange, user: str, except_session_id: str | None) -> int:
+    count = records.delete_sessions(change.connection, user, except_session_id=except_session_id)
     if count:
         change.record("sessions_ended", user=user, count=count)
     return count
