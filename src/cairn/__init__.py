@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module
 
-    # Imported when they are first asked for, so that `cairn version` need not wait for what runs pipelines.
-    _LATER = {"Ctx": "cairn.runners.ctx", "function": "cairn.runners.functions"}
+    # Imported on first use, because the runners are slow to import and most commands don't need them.
+    _LAZY = {"Ctx": "cairn.runners.ctx", "function": "cairn.runners.functions"}
 
     def __getattr__(name: str) -> object:
-        if name not in _LATER:
+        if name not in _LAZY:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(_LATER[name]), name)
+        return getattr(import_module(_LAZY[name]), name)
 
 
 __version__ = "0.1.0"

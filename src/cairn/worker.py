@@ -24,7 +24,7 @@ COLLECTION_THRESHOLDS = (20_000, 20, 20)
 
 
 def tune_garbage_collection() -> None:
-    """Collect garbage less often and never examine existing objects. Only for a process that belongs to Cairn."""
+    """Collect garbage less often and skip existing objects. Only for a process that belongs to Cairn."""
     gc.freeze()
     gc.set_threshold(*COLLECTION_THRESHOLDS)
 

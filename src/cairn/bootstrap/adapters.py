@@ -25,7 +25,7 @@ from cairn.services.notifications.sender import OutboundPorts
 from cairn.services.secrets import SecretStore, SecretUnreadable
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-SHORT_TOKEN = 16  # characters: a shorter token can be guessed with patience
+SHORT_TOKEN = 16  # characters: shorter tokens can be guessed
 
 
 def configuration_warnings(settings: Settings) -> tuple[tuple[str, str], ...]:

@@ -1,4 +1,4 @@
-"""Shell completion of names. Asks a running server, and gives up quickly if there is none."""
+"""Shell completion of names. Queries a running server, and gives up quickly if there is none."""
 
 from __future__ import annotations
 

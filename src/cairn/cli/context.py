@@ -27,14 +27,17 @@ if TYPE_CHECKING:
 
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", help="Data folder.", show_default="./cairn-data", rich_help_panel="Where"),
+    typer.Option("--data-dir", help="Data folder.", show_default="./cairn-data", rich_help_panel="Connection"),
 ]
 Server = Annotated[
     str | None,
-    typer.Option("--server", help="Address of a server to use instead of the data folder.", rich_help_panel="Where"),
+    typer.Option(
+        "--server", help="Address of a server to use instead of the data folder.", rich_help_panel="Connection"
+    ),
 ]
 Token = Annotated[
-    str | None, typer.Option("--token", help="Token for the server. Default: CAIRN_TOKEN.", rich_help_panel="Where")
+    str | None,
+    typer.Option("--token", help="Token for the server. Default: CAIRN_TOKEN.", rich_help_panel="Connection"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _SHARED_OPTIONS: dict[str, Any] = {"as_json": AsJson, "data_dir": DataDir, "server": Server, "token": Token}

@@ -24,7 +24,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.OK: "success, or the followed run has completed",
     ExitCode.FAILED: "the command or the run failed, the definition is invalid, or a check found an error",
     ExitCode.USAGE: "invalid arguments, or a file that cannot be read or written",
-    ExitCode.NOT_FOUND: "nothing has this name, or several things do",
+    ExitCode.NOT_FOUND: "the name matches nothing, or more than one item",
     ExitCode.UNREACHABLE: "the server cannot be reached, or the data folder cannot be opened",
     ExitCode.FORBIDDEN: "not signed in, or permission denied",
     ExitCode.WAITING: "the followed run waits for a person, or is paused",

@@ -1,4 +1,4 @@
-"""Checks of a data folder before it is opened: can the database be read, and does its schema version fit?"""
+"""Checks a data folder before opening it: whether its database is readable and has a supported schema version."""
 
 from __future__ import annotations
 

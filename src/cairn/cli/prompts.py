@@ -1,4 +1,4 @@
-"""Asks on the terminal for the fields of a form and for passwords. Uploads files of a form."""
+"""Prompts for form fields and passwords on the terminal, and uploads the files of a form."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def ask_again(
 
 
 def _ask(field: JsonObject, default: Any, read_line: ReadLine) -> Any:
-    """Ask until the answer has the type of the field. An empty answer stands for the default."""
+    """Ask until the answer has the type of the field. An empty answer means the default."""
     hints = {
         "boolean": " (y/n)",
         "file": " (path of a file)",

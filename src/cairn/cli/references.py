@@ -1,4 +1,4 @@
-"""Resolves references to runs and other things: an id, the start of an id, or a name.
+"""Resolves references to pipelines, runs and other items: an id, the start of an id, or a name.
 
 A run is referred to as `Text report@v3`, an execution as `Text report@v3/write_report`.
 """
@@ -105,8 +105,8 @@ class ReferenceResolver:
     async def execution(self, name: str, predicate: Predicate | None = None, requirement: str = "") -> JsonObject:
         """Find an execution by id, start of its id, or run and key (`Text report@v3/write_report`).
 
-        A run stands for the only execution of it that satisfies the predicate. `requirement` describes the predicate
-        in the error message: "waits for a form".
+        The name of a run refers to its only execution that satisfies the predicate. `requirement` describes the
+        predicate in the error message: "waits for a form".
         """
         target = await self.target(name, predicate or _any)
         if "execution_id" in target:
@@ -117,7 +117,7 @@ class ReferenceResolver:
     async def target(self, name: str, predicate: Predicate | None = None) -> JsonObject:
         """Find an execution or a run. A run is returned as `{"run_id": …}` only.
 
-        With a predicate, a run stands for the only execution of it that satisfies the predicate.
+        With a predicate, the name of a run refers to its only execution that satisfies the predicate.
         """
         run_name, slash, key = name.rpartition("/")
         if slash:
@@ -249,8 +249,8 @@ class ReferenceResolver:
             raise CommandFailed(
                 ExitCode.USAGE, f"{name!r} names no pipeline. Use pipeline/key, such as 'Text report/{name}'."
             )
-        found = await self.pipeline(pipeline_name)
-        pipeline = await self.client.get_pipeline(found["pipeline_id"])
+        summary = await self.pipeline(pipeline_name)
+        pipeline = await self.client.get_pipeline(summary["pipeline_id"])
         matches = [
             checkpoint
             for checkpoint in pipeline["checkpoints"]

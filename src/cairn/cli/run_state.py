@@ -1,4 +1,4 @@
-"""The state of a run for someone who follows it: is it idle, what waits for people, and which command continues it?"""
+"""The state of a followed run: whether it is idle, what waits for people, and which command continues it."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class OidcSettings(BaseModel):
     )
     client_id: str = Field(description="Client id of this server at the provider.")
     client_secret: SecretStr | None = Field(
-        default=None, description="Client secret. Default: the secret `oidc-NAME` of the secret store, if it exists."
+        default=None, description="Client secret. Default: `oidc-NAME` in the secret store, if it exists."
     )
     scopes: list[str] = Field(default=["openid", "email", "profile"], description="Scopes to request.")
     name_claim: str = Field(default="preferred_username", description="Claim that contains the name of a new user.")
@@ -36,7 +36,7 @@ class OidcSettings(BaseModel):
     default_roles: list[RoleName] = Field(
         default_factory=list[RoleName], description="Roles of every user who signs in with it."
     )
-    create_users: bool = Field(default=False, description="Whether to create a user for someone unknown who signs in.")
+    create_users: bool = Field(default=False, description="Whether to create a user when an unknown person signs in.")
     domains: list[str] = Field(
         default_factory=list, description="Domains of email addresses that users are created for. Default: all."
     )
@@ -127,7 +127,7 @@ class McpSettings(BaseModel):
     args: list[str] = Field(default_factory=list, description="Arguments of the program.")
     env: dict[str, str] = Field(
         default_factory=dict[str, str],
-        description="Environment of the program. `secret:NAME` stands for a secret of the secret store.",
+        description="Environment of the program. `secret:NAME` refers to the secret store.",
     )
     url: str | None = Field(
         default=None, pattern=r"^https?://\S+$", description="URL of the server, instead of a program."

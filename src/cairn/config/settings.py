@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     max_checkpoints: PositiveInt = Field(default=200, description="Maximum number of checkpoints per pipeline.")
     max_file_size_mb: PositiveInt = Field(default=100, description="Maximum size of a file.")
     max_payload_mb: PositiveInt = Field(
-        default=10, description="Maximum size of a JSON payload. Half of it gives a warning."
+        default=10, description="Maximum size of a JSON payload. Payloads above half of it cause a warning."
     )
     max_context_length: PositiveInt = Field(
         default=200_000, description="Maximum context of a checkpoint, in characters."
@@ -104,10 +104,10 @@ class Settings(BaseSettings):
     )
     default_model: str | None = Field(
         default=None,
-        description="Model of agents that don't name one. Default: Anthropic's if its key is set, otherwise the"
-        " simulated model.",
+        description="Model of agents that don't name one. Default: an Anthropic model if there is a key for it,"
+        " otherwise the simulated model.",
     )
-    default_max_tokens: PositiveInt = Field(default=8000, description="Maximum number of tokens in an answer.")
+    default_max_tokens: PositiveInt = Field(default=8000, description="Maximum number of tokens in a response.")
     default_temperature: float = Field(
         default=0.7, ge=0, le=2, description="Sampling temperature, for models that support it."
     )
@@ -179,7 +179,7 @@ class Settings(BaseSettings):
     smtp_tls: Literal["starttls", "tls", "none"] = Field(
         default="starttls", description="Encryption of the connection to the mail server."
     )
-    smtp_user: str | None = Field(default=None, description="User name for the mail server.")
+    smtp_user: str | None = Field(default=None, description="Username for the mail server.")
     smtp_password: SecretStr | None = Field(default=None, description="Password for the mail server.")
     smtp_secret: str | None = Field(default=None, description="Name of the secret that holds the password instead.")
     smtp_from: str = Field(default="cairn@localhost", description="Sender address of emails.")
@@ -220,7 +220,7 @@ class Settings(BaseSettings):
 
     @property
     def base_url(self) -> str:
-        """The start of every link, without a trailing slash."""
+        """The base URL of links, without a trailing slash."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 

@@ -15,7 +15,7 @@ from cairn.cli.prompts import read_secret
 @online("write")
 async def display_name(
     ctx: CliContext,
-    name: Annotated[str, typer.Argument(metavar="TEXT", help="Your display name. If empty, your user name is shown.")],
+    name: Annotated[str, typer.Argument(metavar="TEXT", help="Your display name. If empty, your username is shown.")],
 ) -> None:
     """Set your display name. On your own machine you are admin.
 

@@ -18,14 +18,15 @@ channels_app = group("Manage notification channels.")
 ChannelName = Annotated[str, typer.Argument(metavar="CHANNEL", help="Name or id of a channel.")]
 Url = Annotated[
     str | None,
-    typer.Option("--url", help="Secret address. Use @file to read it from a file, @- for stdin."),
+    typer.Option("--url", help="URL, stored as a secret. Use @file to read it from a file, @- for stdin."),
 ]
 SigningKey = Annotated[
-    str | None, typer.Option("--signing-key", help="Signing key of a webhook. Accepts @file and @- too.")
+    str | None,
+    typer.Option("--signing-key", help="Signing key of a webhook. Use @file to read it from a file, @- for stdin."),
 ]
 NotificationKinds = Annotated[
     list[str] | None,
-    typer.Option("--notification-kind", help="Notification kind to always send to this channel. Repeatable."),
+    typer.Option("--notification-kind", help="Notification kind to send to this channel. Repeatable."),
 ]
 Recipients = Annotated[
     list[str] | None, typer.Option("--recipient", help="Email recipient if a rule names none. Repeatable.")
@@ -64,7 +65,7 @@ async def list_channels(ctx: CliContext) -> None:
 @channels_app.command("show")
 @online()
 async def show_channel(ctx: CliContext, name: ChannelName) -> None:
-    """Show a channel. Its address and key stay secret.
+    """Show a channel. Its URL and key are never shown.
 
     Example: cairn channels show Operations
     """
@@ -86,7 +87,7 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - one option for each field
 ) -> None:
     """Create a channel.
 
-    Example: cairn channels add Operations --kind teams --url @address.txt --fallback Mail
+    Example: cairn channels add Operations --kind teams --url @teams-url.txt --fallback Mail
     """
     fields = _channel_fields(None, url, signing_key, notification_kinds, recipient, fallback, include_details)
     created = await ctx.client.create_channel({"name": name, "kind": kind, **fields})
@@ -123,7 +124,7 @@ async def update_channel(  # noqa: PLR0913, PLR0917
 @channels_app.command("remove")
 @online("write")
 async def remove_channel(ctx: CliContext, name: ChannelName) -> None:
-    """Remove a channel with its address and key.
+    """Remove a channel, its URL and its key.
 
     Example: cairn channels remove Operations
     """

@@ -150,7 +150,7 @@ async def apply_rules(
 @rules_app.command("remove")
 @online("write")
 async def remove_rules(
-    ctx: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline owner rules to remove.")]
+    ctx: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline whose rules to remove.")]
 ) -> None:
     """Remove the rules of a pipeline. Earlier versions remain available.
 

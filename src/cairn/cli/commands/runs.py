@@ -105,8 +105,9 @@ async def runs(
 def _row(run: JsonObject) -> tuple[object, ...]:
     done = f"{run['metadata']['completed_checkpoints']}/{run['metadata']['total_checkpoints']}"
     status = f"{run['status']} (archived)" if run["archived_by"] else run["status"]
-    waits = run["pending_approval_count"] or ""
-    return short(run["run_id"]), run["pipeline_name"], version(run), status, done, waits, local_time(run["started_at"])
+    pending = run["pending_approval_count"] or ""
+    started = local_time(run["started_at"])
+    return short(run["run_id"]), run["pipeline_name"], version(run), status, done, pending, started
 
 
 @online()
@@ -133,9 +134,9 @@ async def show(
 async def executions(
     ctx: CliContext,
     run: RunName,
-    archived: Annotated[bool, typer.Option("--archived", help="Include runs archived by a rollback.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Include executions archived by a rollback.")] = False,
 ) -> None:
-    """List the executions of a run in the order they were created.
+    """List the executions of a run, oldest first.
 
     Example: cairn executions "Text report@v1"
     """
@@ -166,7 +167,7 @@ async def watch(
 ) -> None:
     """Follow a run. Stops when the run ends or waits for a person.
 
-    With --json, prints each event and log line as one line of JSON. Has the exit codes of `cairn run`.
+    With --json, prints each event, log line and message as one line of JSON. Uses the exit codes of `cairn run`.
 
     Example: cairn watch "Text report@v1"
     """
