@@ -79,7 +79,7 @@ SENTENCES: Mapping[str, str] = {
     "channel_removed": "The channel {channel} was removed.",
     "failed_workspaces_deleted": "Workspaces of failed executions were deleted at the end of their retention period.",
     "test_run_deleted": "A test run was deleted at the end of its retention period.",
-    "archive_deleted": "The archive of a rollback was deleted at the end of its retention period.",
+    "archive_deleted": "An archive was deleted at the end of its retention period.",
     "user_created": "The user {user} was created.",
     "user_updated": "The user {user} was updated: {changed_fields}.",
     "user_groups_updated": "The groups of {user} were updated.",
