@@ -138,10 +138,10 @@ async def test_several_approvals_are_decided_at_once(app: App) -> None:
     items[2]["digest"] = "0" * 64
     done = await app.post("/api/approvals/batch", {"decision": "approve", "items": items})
     assert (done["decided"], done["failed"]) == (2, 1)
-    assert done["items"][2]["error"]
+    assert done["items"][2]["error_message"]
     body = {"decision": "reject", "items": items[2:]}
     words = await app.post("/api/approvals/batch", body)
-    assert "reason" in words["items"][0]["error"]
+    assert "reason" in words["items"][0]["error_message"]
     await app.post("/api/approvals/batch", {"decision": "fail", "items": items}, 422)
     await app.post("/api/approvals/batch", {"decision": "approve", "items": []}, 422)
 

@@ -74,7 +74,7 @@ async def test_revising_and_rejecting_require_a_text(app: App) -> None:
     assert (rejected["status"], rejected["decisions"][0]["feedback"]) == ("rejected", "wrong market")
     run = await app.get(f"/api/runs/{pending['run_id']}")
     assert (run["status"], run["checkpoints"][0]["status"]) == ("failed", "failed")
-    assert "wrong market" in (run["checkpoints"][0]["error"] or "")
+    assert "wrong market" in (run["checkpoints"][0]["error_message"] or "")
 
 
 async def test_a_form_is_answered_as_an_approval_too(app: App) -> None:

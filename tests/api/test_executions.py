@@ -132,7 +132,7 @@ async def test_a_cancelled_execution_leaves_its_checkpoint_to_a_start_by_hand(ap
     assert cancelled["status"] == "cancelled"
     assert (await app.execution(run))["status"] == "pending"
     assert (await app.post(f"/api/executions/{execution['execution_id']}/cancel", status=409))["title"]
-    assert (await app.post(f"/api/executions/{execution['execution_id']}/retry", {"attempt": 1}, 409))["title"]
+    assert (await app.post(f"/api/executions/{execution['execution_id']}/retry", {"attempt_number": 1}, 409))["title"]
 
 
 async def test_the_context_is_shown_before_the_start(app: App) -> None:

@@ -68,7 +68,7 @@ def test_a_rule_that_requires_approval_sets_its_terms() -> None:
                 "a",
                 PIPELINE,
                 "checkpoints",
-                "asks",
+                "requires approval",
                 (
                     ConditionResult(
                         "kind", "start or completion or action or validation or escalation or input", "action", True
@@ -142,12 +142,12 @@ def test_each_rule_that_did_not_win_has_a_reason() -> None:
         approves("shadow elsewhere", NEVER, shadow=True),
     )
     assert outcomes(evaluate([book(*rules)])) == {
-        "winner": "asks",
+        "winner": "requires approval",
         "later": mentions("winner"),
         "yes": mentions("winner"),
         "other": mentions(),
         "off": mentions(),
-        "shadow": mentions("asks"),
+        "shadow": mentions("requires approval"),
         "shadow yes": mentions("approves"),
         "shadow elsewhere": mentions(),
     }

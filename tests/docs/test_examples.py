@@ -51,7 +51,7 @@ def wait_for_status(server: Server, run_id: str, position: int, status: str) -> 
         checkpoint = server.call("GET", f"/api/runs/{run_id}", expect=200)["checkpoints"][position]
         if checkpoint[wait] == status:
             return str(checkpoint["execution_id"])
-        assert checkpoint["error"] is None, checkpoint["error"]
+        assert checkpoint["error_message"] is None, checkpoint["error_message"]
 
 
 def fill_in(server: Server, run_id: str, position: int, fields: dict[str, Any], wait_reason: str = "human_form") -> str:

@@ -78,7 +78,7 @@ async def test_an_action_notification_has_parameters_reasons_and_conditions_with
         ConditionResult("risk_level", "high or critical", "high", matched=True),
         ConditionResult("amount", "> 50", "99.99", matched=True),
     )
-    evaluated_rules = (EvaluatedRule("High-Value", "global", "checkpoints", "asks", conditions),)
+    evaluated_rules = (EvaluatedRule("High-Value", "global", "checkpoints", "requires approval", conditions),)
     terms = ApprovalTerms(timeout=3600)
     verdict = RuleVerdict(
         requires_approval=True, rule="High-Value", scope="global", terms=terms, evaluated_rules=evaluated_rules

@@ -99,7 +99,7 @@ def test_every_field_of_a_run_is_stored(database: Database) -> None:
         operation_type="send_email",
         risk=RiskLevel.HIGH,
         confidence=0.87,
-        evaluated_rules=(EvaluatedRule("careful", "global", "checkpoints", "asks"),),
+        evaluated_rules=(EvaluatedRule("careful", "global", "checkpoints", "requires approval"),),
     )
     rollback = Rollback(
         id="r",

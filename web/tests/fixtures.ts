@@ -33,7 +33,7 @@ export function runCheckpoint(facts: Partial<RunCheckpoint> = {}): RunCheckpoint
     completed_at: null,
     active_seconds: 0,
     artifact_count: 0,
-    error: null,
+    error_message: null,
     retry_due_at: null,
     progress: null,
     is_rework: false,

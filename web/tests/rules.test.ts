@@ -26,13 +26,13 @@ describe('rule texts', () => {
   it('describes the rollout of a rule', () => {
     const reach = (mode: Parameters<typeof reachLabel>[0]['mode']) =>
       reachLabel({ mode, rollout_percentage: 25 })
-    expect([reach('disabled'), reach('shadow'), reach('asks'), reach('rollout'), reach('full')]).toEqual([
-      'disabled',
-      'shadow',
-      'requires approval',
-      'active, 25%',
-      'active, 100%',
-    ])
+    expect([
+      reach('disabled'),
+      reach('shadow'),
+      reach('requires_approval'),
+      reach('rollout'),
+      reach('full'),
+    ]).toEqual(['disabled', 'shadow', 'requires approval', 'active, 25%', 'active, 100%'])
   })
 
   it.each([

@@ -51,8 +51,8 @@ def show_run(output: Output, run: JsonObject) -> None:
     ]
     output.table(("#", "checkpoint", "mode", "status", "artifacts", "active", "id"), rows)
     for checkpoint in run["checkpoints"]:
-        if checkpoint["error"]:
-            output.line(f"{checkpoint['key']}: {checkpoint['error']}", "red")
+        if checkpoint["error_message"]:
+            output.line(f"{checkpoint['key']}: {checkpoint['error_message']}", "red")
     if run["status"] in ("in_progress", "paused"):
         print_waiting(output, run)
     print_warnings(run)

@@ -40,8 +40,8 @@ def print_outcome(output: Output, run: JsonObject) -> ExitCode:
     if output.as_json:
         return code
     for checkpoint in run["checkpoints"]:
-        if checkpoint["error"]:
-            output.line(f"{checkpoint['name']}: {checkpoint['error']}", "red")
+        if checkpoint["error_message"]:
+            output.line(f"{checkpoint['name']}: {checkpoint['error_message']}", "red")
     if code is not ExitCode.WAITING:
         done, total = run["progress"]["completed"], run["progress"]["total"]
         output.line(f"{title(run)} {run['status']}: {done} of {total} checkpoints", status_style(run["status"]))

@@ -17,6 +17,7 @@ GLOBAL = "global"  # the scope of all pipelines; other scopes are pipeline ids
 APPROVABLE = frozenset(
     {ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION}
 )  # the other kinds need more than a yes
+REQUIRES_APPROVAL = "requires approval"  # the outcome of a rule that matches and does not approve
 DEFAULT_TIMEOUT = 3600.0  # seconds, for rules without a timeout
 
 
@@ -157,7 +158,7 @@ def _result(
 
 def _outcome(evaluated: _EvaluatedRule, winner: _EvaluatedRule | None, blocked_by: str, kind: ApprovalKind) -> str:
     rule = evaluated.rule
-    effect = "approves" if rule.approves else "asks"
+    effect = "approves" if rule.approves else REQUIRES_APPROVAL
     if not rule.enabled:
         return "disabled"
     if not evaluated.matches:

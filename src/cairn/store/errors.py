@@ -54,7 +54,7 @@ class UnsupportedSchema(StoreError):
             f"{location} was created by {made_by} of Cairn (schema {version}), and this version can't open it"
         )
         self.remedy = f"Install the newer version, or restore a backup. {other}" if is_newer else other
-        super().__init__(f"{self.problem}. {self.remedy}. Nothing in it was changed.")
+        super().__init__(f"{self.problem}. {self.remedy}. Your data was not changed.")
         self.is_newer = is_newer
 
 

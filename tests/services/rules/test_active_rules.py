@@ -32,11 +32,11 @@ async def test_a_rule_requires_approval_where_the_settings_do_not(app: App, fiel
     approval = app.run(run).pending_approvals[0]
     assert (approval.kind, approval.required_approvals) == ("completion", 2)
     explanation = why(app, approval.approval_id)
-    assert (explanation.rule, explanation.scope, explanation.rules_revision) == ("Big numbers", pipeline, revision)
+    assert (explanation.rule, explanation.rule_scope, explanation.rules_revision) == ("Big numbers", pipeline, revision)
     assert explanation.reason == mentions("'Big numbers'", revision)
     assert [
         (evaluated.outcome, [c.actual for c in evaluated.conditions]) for evaluated in explanation.evaluated_rules
-    ] == [("asks", ["completion", "11"])]
+    ] == [("requires approval", ["completion", "11"])]
 
 
 async def test_a_result_below_the_threshold_needs_no_approval(app: App) -> None:
@@ -159,9 +159,9 @@ async def test_a_pipeline_rule_cannot_override_a_global_rule_that_requires_appro
         run = await app.start(pipeline)
         await app.until_execution(run, "count", "waiting_approval_to_complete")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert (explanation.rule, explanation.scope) == ("Everywhere", "global")
+    assert (explanation.rule, explanation.rule_scope) == ("Everywhere", "global")
     assert {evaluated.rule: evaluated.outcome for evaluated in explanation.evaluated_rules} == {
-        "Everywhere": "asks",
+        "Everywhere": "requires approval",
         "Own": "outranked by Everywhere",
     }
     assert await app.done(pipeline)

@@ -201,7 +201,7 @@ async def test_a_rule_is_scored_by_how_often_users_modify_its_actions(app: App) 
     await decide_refund(app, pipeline, 20, "approve", modified_params={"amount": 15})
     scored = autonomy_of(app, pipeline)
     assert (scored.mode, scored.required_approval, scored.modification.count, scored.modification.total) == (
-        "asks",
+        "requires_approval",
         2,
         1,
         2,
@@ -223,4 +223,10 @@ auto_approval:
 
 
 async def test_the_mode_of_a_rule() -> None:
-    assert [mode(rule) for rule in load(MODES).rulebook.rules] == ["full", "rollout", "asks", "shadow", "disabled"]
+    assert [mode(rule) for rule in load(MODES).rulebook.rules] == [
+        "full",
+        "rollout",
+        "requires_approval",
+        "shadow",
+        "disabled",
+    ]

@@ -61,9 +61,12 @@ export const restartRun = (id: string, pass_number: number) =>
 
 export const startExecution = (execution_id: string) =>
   unwrap(client.POST('/api/executions/start', { body: { execution_id } }))
-export const retryExecution = (id: string, attempt: number) =>
+export const retryExecution = (id: string, attempt_number: number) =>
   unwrap(
-    client.POST('/api/executions/{execution_id}/retry', { params: executionPath(id), body: { attempt } }),
+    client.POST('/api/executions/{execution_id}/retry', {
+      params: executionPath(id),
+      body: { attempt_number },
+    }),
   )
 export const cancelExecution = (id: string) =>
   unwrap(client.POST('/api/executions/{execution_id}/cancel', { params: executionPath(id) }))

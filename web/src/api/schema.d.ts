@@ -3041,8 +3041,8 @@ export interface components {
             status: components["schemas"]["ApprovalStatus"];
             /** Rule */
             rule: string | null;
-            /** Scope */
-            scope: string | null;
+            /** Rule Scope */
+            rule_scope: string | null;
             /** Rules Revision */
             rules_revision: number | null;
             /** Reason */
@@ -3339,10 +3339,10 @@ export interface components {
             /** Rule */
             rule: string;
             /**
-             * Scope
+             * Rule Scope
              * @description `global`, or the pipeline's id.
              */
-            scope: string;
+            rule_scope: string;
             review: components["schemas"]["AuditReview"] | null;
         };
         /**
@@ -3445,8 +3445,8 @@ export interface components {
              */
             approval_id: string;
             status: components["schemas"]["ApprovalStatus"] | null;
-            /** Error */
-            error: string | null;
+            /** Error Message */
+            error_message: string | null;
         };
         /** BatchDecisionResults */
         BatchDecisionResults: {
@@ -6321,10 +6321,10 @@ export interface components {
         /** RetryExecutionRequest */
         RetryExecutionRequest: {
             /**
-             * Attempt
+             * Attempt Number
              * @description The attempt that failed.
              */
-            attempt?: number | null;
+            attempt_number?: number | null;
         };
         /** RevertRequest */
         RevertRequest: {
@@ -6677,7 +6677,7 @@ export interface components {
              * Mode
              * @enum {string}
              */
-            mode: "disabled" | "shadow" | "asks" | "rollout" | "full";
+            mode: "disabled" | "shadow" | "requires_approval" | "rollout" | "full";
             /** Rollout Percentage */
             rollout_percentage: number;
             /** Audit Sample Percentage */
@@ -7022,8 +7022,8 @@ export interface components {
             active_seconds: number;
             /** Artifact Count */
             artifact_count: number;
-            /** Error */
-            error: string | null;
+            /** Error Message */
+            error_message: string | null;
             /** Retry Due At */
             retry_due_at: string | null;
             progress: components["schemas"]["Progress"] | null;
@@ -19774,7 +19774,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "attempt": 1
+                 *       "attempt_number": 1
                  *     }
                  */
                 "application/json": components["schemas"]["RetryExecutionRequest"] | null;

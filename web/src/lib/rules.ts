@@ -19,7 +19,7 @@ export function reachLabel(rule: Pick<RuleAutonomy, 'mode' | 'rollout_percentage
       return 'disabled'
     case 'shadow':
       return 'shadow'
-    case 'asks':
+    case 'requires_approval':
       return 'requires approval'
     case 'rollout':
       return `active, ${rule.rollout_percentage}%`

@@ -132,7 +132,7 @@ def batch_results() -> BatchDecisionResults:
     return BatchDecisionResults(
         decided=1,
         failed=0,
-        items=[BatchDecisionResult(approval_id=story.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)],
+        items=[BatchDecisionResult(approval_id=story.APPROVAL_ID, status=ApprovalStatus.APPROVED, error_message=None)],
     )
 
 

@@ -30,7 +30,7 @@ def submit_request() -> dict[str, Any]:
 
 
 def retry_request() -> dict[str, Any]:
-    return {"attempt": 1}
+    return {"attempt_number": 1}
 
 
 def context() -> Context:

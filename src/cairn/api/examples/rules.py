@@ -128,7 +128,7 @@ def audit() -> v.Audit:
         operation_type="refund",
         requested_at=story.at(0),
         rule="Small refunds",
-        scope=GLOBAL,
+        rule_scope=GLOBAL,
         review=v.AuditReview(agrees=True, comment="", by="reviewer", at=story.at(40)),
     )
 
@@ -155,7 +155,7 @@ def explanation() -> v.ApprovalExplanation:
         kind=ApprovalKind.ACTION,
         status=ApprovalStatus.PENDING,
         rule="Large amounts",
-        scope=GLOBAL,
+        rule_scope=GLOBAL,
         rules_revision=3,
         reason="'Large amounts' (global rules, revision 3) requires approval.",
         evaluated_rules=[
@@ -163,7 +163,7 @@ def explanation() -> v.ApprovalExplanation:
                 rule="Large amounts",
                 scope=GLOBAL,
                 section="checkpoints",
-                outcome="asks",
+                outcome="requires approval",
                 shadow=False,
                 conditions=[_condition()],
             )

@@ -392,7 +392,7 @@ def _run_checkpoint(position: int) -> RunCheckpoint:
         completed_at=None,
         active_seconds=0.0,
         artifact_count=int(is_first),
-        error=None,
+        error_message=None,
         retry_due_at=None,
         progress=None,
         is_rework=False,

@@ -42,4 +42,4 @@ class SubmitFormRequest(RequestBody):
 
 
 class RetryExecutionRequest(RequestBody):
-    attempt: Annotated[int | None, Field(ge=1, le=2**31, description="The attempt that failed.")] = None
+    attempt_number: Annotated[int | None, Field(ge=1, le=2**31, description="The attempt that failed.")] = None

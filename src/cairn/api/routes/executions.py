@@ -161,7 +161,7 @@ async def retry_execution(
     body: RetryExecutionRequest | None = None,
 ) -> Execution:
     """Retry a failed execution in the same run."""
-    attempt = body.attempt if body else None
+    attempt = body.attempt_number if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, actor=actor, command_id=command_id)
     warnings = await command_warnings(retried)
     return await with_warnings(services.execution_queries.get_execution, execution_id, actor, warnings)

@@ -114,7 +114,7 @@ class RunsApi(HttpCalls):
         return await self._send("POST", f"/api/executions/{execution_id}/submit", body)
 
     async def retry_execution(self, execution_id: str, *, attempt: int | None = None) -> JsonObject:
-        return await self._send("POST", f"/api/executions/{execution_id}/retry", {"attempt": attempt})
+        return await self._send("POST", f"/api/executions/{execution_id}/retry", {"attempt_number": attempt})
 
     async def cancel_execution(self, execution_id: str) -> JsonObject:
         return await self._send("POST", f"/api/executions/{execution_id}/cancel")

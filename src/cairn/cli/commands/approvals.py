@@ -204,8 +204,8 @@ async def batch(
     def print_text(result: JsonObject) -> None:
         ctx.output.line(f"{result['decided']} decided, {result['failed']} failed.")
         for approval in result["items"]:
-            if approval["error"]:
-                ctx.output.line(f"{short(approval['approval_id'])}: {approval['error']}")
+            if approval["error_message"]:
+                ctx.output.line(f"{short(approval['approval_id'])}: {approval['error_message']}")
 
     ctx.show(result, print_text)
     if result["failed"]:

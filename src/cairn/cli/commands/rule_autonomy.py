@@ -16,7 +16,7 @@ from cairn.cli.exit_codes import CommandFailed
 from cairn.cli.output import local_time
 from cairn.cli.references import short
 
-OUTCOME_STYLES = {"asks": "yellow", "approves": "green"}
+OUTCOME_STYLES = {"requires approval": "yellow", "approves": "green"}
 
 
 @rules_app.command("explain")

@@ -48,7 +48,9 @@ def _show_rules(ctx: CliContext, autonomy: JsonObject, stop: JsonObject) -> None
         (
             rule["rule"],
             rule["pipeline_name"] or rule["scope"],
-            rule["mode"] if rule["mode"] != "rollout" else f"rollout {rule['rollout_percentage']:g} %",
+            rule["mode"].replace("_", " ")
+            if rule["mode"] != "rollout"
+            else f"rollout {rule['rollout_percentage']:g} %",
             rule["approved"] or "",
             rule["required_approval"] or "",
             proportion_text(rule["disagreement"]),

@@ -32,7 +32,7 @@ class ApprovalBatches:
             await self._decide(approval_id, digest, decision, feedback, actor, command_id)
             for approval_id, digest in dict(items).items()
         ]
-        failed = sum(result.error is not None for result in results)
+        failed = sum(result.error_message is not None for result in results)
         return BatchDecisionResults(decided=len(results) - failed, failed=failed, items=results)
 
     async def _decide(
@@ -52,4 +52,4 @@ class ApprovalBatches:
             error = " ".join(message for _, message in invalid.errors)
         except (CommandRefused, NotFound, ServiceError) as failure:
             error = failure.message
-        return BatchDecisionResult(approval_id=approval_id, status=status, error=error)
+        return BatchDecisionResult(approval_id=approval_id, status=status, error_message=error)

@@ -113,7 +113,7 @@ class BatchDecisionResult(View):
 
     approval_id: Id
     status: ApprovalStatus | None
-    error: str | None
+    error_message: str | None
 
 
 class BatchDecisionResults(View):

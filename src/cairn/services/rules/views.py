@@ -121,7 +121,7 @@ class ApprovalExplanation(View):
     kind: ApprovalKind
     status: ApprovalStatus
     rule: str | None
-    scope: str | None
+    rule_scope: str | None
     rules_revision: int | None
     reason: str
     evaluated_rules: list[EvaluatedRule]
@@ -189,7 +189,7 @@ class RuleAutonomy(View):
     pipeline_name: str | None
     rule: str
     section: Literal["checkpoints", "auto_approval"]
-    mode: Literal["disabled", "shadow", "asks", "rollout", "full"]
+    mode: Literal["disabled", "shadow", "requires_approval", "rollout", "full"]
     rollout_percentage: float
     audit_sample_percentage: float
     approved: Annotated[int, Field(description="Automatic approvals.")]
@@ -231,7 +231,7 @@ class Audit(View):
     operation_type: str | None
     requested_at: Instant
     rule: str
-    scope: Scope
+    rule_scope: Scope
     review: AuditReview | None
 
 

@@ -90,7 +90,7 @@ class RunCheckpoint(View):
     completed_at: Instant | None
     active_seconds: float
     artifact_count: int
-    error: str | None
+    error_message: str | None
     retry_due_at: Instant | None
     progress: Progress | None
     is_rework: bool

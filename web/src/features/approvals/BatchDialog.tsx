@@ -133,10 +133,10 @@ function BatchResult({ result, items, verb, onClose }: BatchResultProps) {
       </Notice>
       <ul className={styles.list}>
         {result.items
-          .filter((item) => item.error !== null)
+          .filter((item) => item.error_message !== null)
           .map((item) => (
             <li key={item.approval_id}>
-              {whereOf.get(item.approval_id)} <strong>{item.error}</strong>
+              {whereOf.get(item.approval_id)} <strong>{item.error_message}</strong>
             </li>
           ))}
       </ul>

@@ -34,7 +34,7 @@ export function ExecutionOverview({
       {item.description !== '' && <p className={styles.description}>{item.description}</p>}
       {item.status === 'failed' && (
         <Notice tone="red" title={`${item.name} failed.`}>
-          {error?.error_message ?? item.error}
+          {error?.error_message ?? item.error_message}
         </Notice>
       )}
       {execution?.warnings.map((warning) => (

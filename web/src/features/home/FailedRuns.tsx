@@ -39,7 +39,7 @@ function FailedRun({ run }: { run: RunSummary }) {
       <span className={styles.cause}>
         {failed !== undefined && (
           <>
-            <strong>{failed.name}:</strong> {failed.error}
+            <strong>{failed.name}:</strong> {failed.error_message}
           </>
         )}
       </span>

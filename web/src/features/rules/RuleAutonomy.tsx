@@ -57,9 +57,9 @@ function rowOf(rule: RuleAutonomy) {
         {rule.pipeline_name !== null && <p>{rule.pipeline_name}</p>}
       </span>,
       reachLabel(rule),
-      inShadow ? `${rule.shadow.total} would` : rule.mode === 'asks' ? '' : rule.approved,
-      rule.mode === 'asks' || inShadow ? '' : `${rule.reviewed} of ${rule.sampled}`,
-      rule.mode === 'asks' ? '' : formatProportion(inShadow ? rule.shadow : rule.disagreement),
+      inShadow ? `${rule.shadow.total} would` : rule.mode === 'requires_approval' ? '' : rule.approved,
+      rule.mode === 'requires_approval' || inShadow ? '' : `${rule.reviewed} of ${rule.sampled}`,
+      rule.mode === 'requires_approval' ? '' : formatProportion(inShadow ? rule.shadow : rule.disagreement),
       rule.required_approval === 0 ? '' : formatProportion(rule.modification),
       <NextStep key="next" rule={rule} />,
     ],

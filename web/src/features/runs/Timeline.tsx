@@ -99,7 +99,7 @@ function statusLine(item: RunCheckpoint, word: string): string {
         ? 'Approval to complete'
         : ''
   }
-  if (item.status === 'failed') return item.error ?? word
+  if (item.status === 'failed') return item.error_message ?? word
   const progress = item.progress === null ? '' : progressText(item.progress)
   const parts = [item.status === 'completed' ? pluralize(item.artifact_count, 'artifact') : progress || word]
   if (item.attempt_number > 1) parts.push(`attempt ${item.attempt_number}`)

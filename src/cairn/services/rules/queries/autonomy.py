@@ -91,13 +91,13 @@ def _rule(
     )
 
 
-def mode(rule: Rule) -> Literal["disabled", "shadow", "asks", "rollout", "full"]:
+def mode(rule: Rule) -> Literal["disabled", "shadow", "requires_approval", "rollout", "full"]:
     if not rule.enabled:
         return "disabled"
     if rule.shadow:
         return "shadow"
     if not rule.approves:
-        return "asks"
+        return "requires_approval"
     return "full" if rule.rollout >= 100 else "rollout"
 
 
@@ -233,7 +233,7 @@ def _audits(rows: Sequence[Row]) -> list[Audit]:
             operation_type=row.operation_type,
             requested_at=row.requested_at,
             rule=row.rule,
-            scope=row.rule_scope,
+            rule_scope=row.rule_scope,
             review=None
             if row.at is None
             else AuditReview(agrees=row.agrees, comment=row.comment, by=row.by, at=row.at),

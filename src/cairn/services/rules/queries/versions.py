@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from cairn.core.rules import GLOBAL, Rule, Rulebook
+from cairn.core.rules import GLOBAL, REQUIRES_APPROVAL, Rule, Rulebook
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
 from cairn.services.paging import SortOrder, page
@@ -157,7 +157,7 @@ def explain(connection: Connection, approval_id: str) -> ApprovalExplanation:
         kind=row.kind,
         status=row.status,
         rule=row.rule,
-        scope=row.rule_scope,
+        rule_scope=row.rule_scope,
         rules_revision=row.rules_revision,
         reason=_reason(row, evaluated_rules),
         evaluated_rules=evaluated_rules,
@@ -178,6 +178,6 @@ def _reason(row: Row, evaluated_rules: list[EvaluatedRule]) -> str:
     evaluated = next((rule for rule in evaluated_rules if (rule.rule, rule.scope) == key), None)
     if is_automatic:
         return f"Approved by {name}." + ("" if evaluated else " Its conditions were not recorded.")
-    if evaluated is not None and evaluated.outcome != "asks":
+    if evaluated is not None and evaluated.outcome != REQUIRES_APPROVAL:
         return f"{name} would approve, but was held back: {evaluated.outcome}."
     return f"{name} requires approval."

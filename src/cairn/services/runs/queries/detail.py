@@ -132,7 +132,7 @@ def _checkpoint(
         completed_at=e.completed_at if e else None,
         active_seconds=active_seconds_until(now, e.active_seconds, e.active_since) if e else 0.0,
         artifact_count=counts.get(e.id, 0) if e else 0,
-        error=e.last_error.message if e and e.last_error and e.state in LIVE else None,
+        error_message=e.last_error.message if e and e.last_error and e.state in LIVE else None,
         retry_due_at=e.due_at if e else None,
         progress=progress_by_execution.get(e.id) if e else None,
         is_rework=e.is_rework if e else False,
