@@ -35,7 +35,7 @@ SENTENCES: Mapping[str, str] = {
     "pass_started": "Pass {pass_number} started: {reason}.",
     "execution_created": "{name} was created.",
     "execution_awaiting_start_approval": "{name} is waiting for approval to start.",
-    "execution_start_rejected": "The start of {name} was refused.",
+    "execution_start_rejected": "The start of {name} was rejected.",
     "execution_ready": "{name} is ready to start.",
     "execution_dispatched": "{name} started.",
     "execution_waiting": "{name} is waiting for {waiting_on}.",
@@ -166,7 +166,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "approval_rejected": (
         "kind",
         {
-            "start": "The start of {name} was refused.",
+            "start": "The start of {name} was rejected.",
             "completion": "The result of {name} was rejected.",
             "action": "An action of {name} was rejected.",
             "validation": "The result of {name} was rejected.",
