@@ -6111,7 +6111,7 @@ export interface components {
         };
         /**
          * ProposedAction
-         * @description What is proposed, why, and what came of it.
+         * @description The proposed action, its reasons and its outcome.
          */
         ProposedAction: {
             /** Operation Type */

@@ -9,7 +9,7 @@ from cairn.services.view import Id, Instant, Page, View
 
 
 class ProposedAction(View):
-    """What is proposed, why, and what came of it."""
+    """The proposed action, its reasons and its outcome."""
 
     operation_type: str
     parameters: dict[str, Any]  # as they were proposed
