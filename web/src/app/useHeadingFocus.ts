@@ -34,7 +34,10 @@ function focusHeading(main: HTMLElement): HTMLElement | null {
   const heading = main.querySelector('h1')
   if (heading === null || document.querySelector('[role="dialog"]') !== null) return null
   // A shortcut can focus an element of the new page. Keep that focus.
-  if (document.activeElement instanceof HTMLElement && document.activeElement.dataset.asked !== undefined) {
+  if (
+    document.activeElement instanceof HTMLElement &&
+    document.activeElement.dataset.preselected !== undefined
+  ) {
     return document.activeElement
   }
   heading.tabIndex = -1

@@ -15,7 +15,7 @@ function useDelayed(): boolean {
 export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; label?: string }) {
   const delayed = useDelayed()
   return (
-    <div className={styles.rows} role="status" aria-label={label} data-late={delayed || undefined}>
+    <div className={styles.rows} role="status" aria-label={label} data-delayed={delayed || undefined}>
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike.
         <div key={index} className={styles.row}>
@@ -37,7 +37,7 @@ export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; la
 export function LoadingText({ lines = 3 }: { lines?: number }) {
   const delayed = useDelayed()
   return (
-    <div className={styles.text} role="status" aria-label="Loading" data-late={delayed || undefined}>
+    <div className={styles.text} role="status" aria-label="Loading" data-delayed={delayed || undefined}>
       {Array.from({ length: lines }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
         <span key={index} className={styles.bar} style={{ width: `${90 - index * 13}%` }} />

@@ -240,7 +240,7 @@ function PreviousSteps({ approval }: { approval: ApprovalDetail }) {
             retry_due_at: null,
           })
           return (
-            <li key={step.execution_id} data-here={isCurrent || undefined}>
+            <li key={step.execution_id} data-current={isCurrent || undefined}>
               <StateIcon state={state} size={15} />
               <Link
                 to="/runs/$runId"

@@ -78,7 +78,7 @@ export function DecisionButtons({
           loading={busy === name && dialog === null}
           disabled={busy !== null && busy !== name}
           data-decision={name}
-          data-asked={(initialShortcut !== undefined && option.key === initialShortcut) || undefined}
+          data-preselected={(initialShortcut !== undefined && option.key === initialShortcut) || undefined}
           onClick={() => choose(name, option)}
         >
           {name === 'approve' ? approveLabel(approval.operation_type) : option.label}

@@ -25,7 +25,7 @@ export function DiagramPreview({ text, name }: { text: string; name: string }) {
         <figure className={styles.diagram}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
           <section tabIndex={0} aria-label={`Diagram of ${name}`}>
-            <img src={rendered.url} alt={`Diagram from ${name}`} data-whole={fullSize || undefined} />
+            <img src={rendered.url} alt={`Diagram from ${name}`} data-full-size={fullSize || undefined} />
           </section>
           <Button
             variant="subtle"

@@ -49,7 +49,7 @@ export function PromptRow({
   const names = [...new Set(messages.map(({ role }) => (ROLE_LABELS[role] ?? role).toLowerCase()))].join(', ')
   const size = messages.reduce((sum, message) => sum + message.content.length, 0)
   return (
-    <div className={styles.prompt} data-old={!first.is_current || undefined}>
+    <div className={styles.prompt} data-past-attempt={!first.is_current || undefined}>
       <Collapsible
         name="text"
         collapse={collapse}
@@ -187,8 +187,8 @@ function Row({ name, activity, speaker, isSimulated, continues, isPastAttempt, m
     <article
       className={styles.row}
       data-speaker={speaker.colour}
-      data-goes-on={continues || undefined}
-      data-old={isPastAttempt || undefined}
+      data-continues={continues || undefined}
+      data-past-attempt={isPastAttempt || undefined}
       aria-label={`${name} ${activity}`}
     >
       <span className={styles.initials} aria-hidden="true">

@@ -26,7 +26,7 @@ export function Validations({ validations }: { validations: readonly Validation[
         {shown.toReversed().map((validation) => (
           <li key={`${validation.at} ${validation.by} ${validation.attempt_number}`}>
             <p className={styles.header}>
-              <strong className={styles.verdict} data-passes={validation.passed || undefined}>
+              <strong className={styles.verdict} data-passed={validation.passed || undefined}>
                 {validation.passed ? <IconCircleCheckFilled size={15} /> : <IconCircleXFilled size={15} />}
                 {validation.passed ? 'Passed' : 'Failed'}
               </strong>
