@@ -68,7 +68,7 @@ async def test_the_global_rules_show_their_file(app: App) -> None:
     listed = await app.get("/api/rules/versions", limit=2)
     assert [one["revision"] for one in listed["items"]] == [before + 2, before + 1]
     diff = await app.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
-    assert diff["text"] == f"--- revision {before + 1}\n+++ revision {before + 2}\n@@ -1 +0,0 @@\n-{text}"
+    assert diff["text"] == f"--- version {before + 1}\n+++ version {before + 2}\n@@ -1 +0,0 @@\n-{text}"
 
 
 async def test_invalid_rules_are_rejected_with_every_location(app: App) -> None:
@@ -119,7 +119,7 @@ async def test_a_concurrent_change_is_rejected(app: App) -> None:
     assert (gone.json()["text"], gone.headers["etag"]) == ("", '"2"')
     assert [one["revision"] for one in (await app.get(f"{path}/versions"))["items"]] == [2, 1]
     assert (await app.get(f"{path}/versions/1"))["text"] == ASK
-    assert (await app.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- revision 1\n")
+    assert (await app.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- version 1\n")
 
 
 async def test_of_a_pipeline_that_is_not_there(app: App) -> None:

@@ -263,7 +263,7 @@ async def test_unreadable_rules_approve_nothing(app: App, caplog: pytest.LogCapt
         await app.until_execution(run, "count", "waiting_approval_to_complete")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
     assert explanation.evaluated_rules[0].outcome != "approves"
-    assert caplog.text == mentions("revision 1", pipeline)
+    assert caplog.text == mentions("version 1", pipeline)
     await rule(app, "", pipeline)
     await app.decide(run, "count", "approve")
     await app.until_run(run, "completed")

@@ -46,7 +46,7 @@ async def test_every_version_is_stored(app: App) -> None:
         (1, ASK, "admin"),
     ]
     assert read.version(pipeline, 2).text == APPROVE
-    assert read.compare(pipeline, 1, 2).text == f"--- revision 1\n+++ revision 2\n@@ -1 +1 @@\n-{ASK}+{APPROVE}"
+    assert read.compare(pipeline, 1, 2).text == f"--- version 1\n+++ version 2\n@@ -1 +1 @@\n-{ASK}+{APPROVE}"
     events = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "rules_updated"]
     assert [(e.actor, e.metadata["revision"], e.metadata["rules"]) for e in events] == [
         ("admin", 1, 1),

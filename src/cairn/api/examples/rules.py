@@ -157,7 +157,7 @@ def explanation() -> v.ApprovalExplanation:
         rule="Large amounts",
         rule_scope=GLOBAL,
         rules_revision=3,
-        reason="'Large amounts' (global rules, revision 3) requires approval.",
+        reason="'Large amounts' (global rules, version 3) requires approval.",
         evaluated_rules=[
             v.EvaluatedRule(
                 rule="Large amounts",

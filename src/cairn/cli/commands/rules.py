@@ -141,9 +141,7 @@ async def apply_rules(
     owner = pipeline or "global rules"
     ctx.show(
         saved,
-        lambda rules: ctx.output.line(
-            f"{owner}: revision {rules['revision']} ({_rule_count(rules['rules'])})", "green"
-        ),
+        lambda rules: ctx.output.line(f"{owner}: version {rules['revision']} ({_rule_count(rules['rules'])})", "green"),
     )
     for warning in saved["warnings"]:
         print_status(source.located({**warning, "message": f"warning: {warning['message']}"}))
@@ -160,7 +158,7 @@ async def remove_rules(
     """
     pipeline_id = (await ctx.resolver.pipeline(pipeline))["pipeline_id"]
     removed = await ctx.client.delete_pipeline_rules(pipeline_id)
-    ctx.show(removed, lambda removed: ctx.output.line(f"{pipeline}: rules removed, revision {removed['revision']}"))
+    ctx.show(removed, lambda removed: ctx.output.line(f"{pipeline}: rules removed, version {removed['revision']}"))
 
 
 @rules_app.command("versions")
@@ -180,7 +178,7 @@ async def list_versions(ctx: CliContext, pipeline: PipelineOption = None, limit:
         for version in page["items"]
     ]
     ctx.show(
-        page, lambda _: ctx.output.table(("revision", "saved", "author", "comment"), rows, empty="No versions found.")
+        page, lambda _: ctx.output.table(("version", "saved", "author", "comment"), rows, empty="No versions found.")
     )
 
 

@@ -74,5 +74,5 @@ class ActiveRules:
         try:
             return load(rules.text(connection, scope, revision) or "").rulebook
         except DefinitionError as error:
-            log.error("Can't read revision %d of the %s rules: %s", revision, scope, error)  # noqa: TRY400
+            log.error("Can't read version %d of the %s rules: %s", revision, scope, error)  # noqa: TRY400
             return UNREADABLE

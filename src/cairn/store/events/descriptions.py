@@ -108,7 +108,7 @@ SENTENCES: Mapping[str, str] = {
     "secrets_rotated": "All {count} secrets were re-encrypted.",
     "library_agent_saved": "The agent {agent} was saved in the library, revision {revision}.",
     "library_agent_removed": "The agent {agent} was removed from the library.",
-    "rules_updated": "The rules were updated, revision {revision}.",
+    "rules_updated": "The rules were updated to version {revision}.",
     "emergency_stop_enabled": "Automatic approvals were stopped: {reason}",
     "emergency_stop_reason_updated": "The reason of the emergency stop was updated: {reason}",
     "emergency_stop_lifted": "The emergency stop was lifted.",

@@ -103,7 +103,7 @@ def version(connection: Connection, scope: str, revision: int) -> RuleVersion:
 def version_row(connection: Connection, scope: str, revision: int) -> Row:
     row = connection.execute(sa.select(t.rule_versions).where(V.scope == scope, V.revision == revision)).one_or_none()
     if row is None:
-        raise NotFound("revision of these rules", str(revision))
+        raise NotFound("version of these rules", str(revision))
     return row
 
 
@@ -121,7 +121,7 @@ def _version(row: Row) -> RuleVersion:
 
 def compare(connection: Connection, scope: str, before: int, after: int) -> RuleDiff:
     texts = [version(connection, scope, revision).text.splitlines(keepends=True) for revision in (before, after)]
-    names = (f"revision {before}", f"revision {after}")
+    names = (f"version {before}", f"version {after}")
     diff = "".join(difflib.unified_diff(*texts, fromfile=names[0], tofile=names[1]))
     return RuleDiff(from_revision=before, to_revision=after, text=diff)
 
@@ -173,7 +173,7 @@ def _reason(row: Row, evaluated_rules: list[EvaluatedRule]) -> str:
         default = "Low-risk actions need no approval." if is_automatic else "The checkpoint's own settings apply."
         return f"{no_rule} {default}"
     scope = "global rules" if row.rule_scope == GLOBAL else "rules of the pipeline"
-    name = f"'{row.rule}' ({scope}, revision {row.rules_revision})"
+    name = f"'{row.rule}' ({scope}, version {row.rules_revision})"
     key = (row.rule, row.rule_scope)
     evaluated = next((rule for rule in evaluated_rules if (rule.rule, rule.scope) == key), None)
     if is_automatic:
