@@ -70,7 +70,7 @@ class Walk:
             walk_choices.decisions,
             walk_choices.requests,
             walk_choices.timers,
-            walk_choices.upheavals,
+            walk_choices.interruptions,
         )
         weights = (8, 8, 6, 2, 1)
         return self.chance.choices([kind(run) for kind in kinds], weights)[0] or [StartRun()]
