@@ -20,30 +20,30 @@ from cairn.store import tables as t
 from tests.services.accounts import AccountsHarness
 from tests.services.app import App, step
 
-pytestmark = pytest.mark.asyncio(loop_scope="package")  # the app is at home on one loop
+pytestmark = pytest.mark.asyncio(loop_scope="package")  # the app runs on one event loop
 
 VALUE = "wide-open-sesame"
 
 
 @pytest.fixture
-def written() -> Iterator[io.StringIO]:
-    """What the log of the server gets."""
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
+def stream() -> Iterator[io.StringIO]:
+    """The output of the server log."""
+    buffer = io.StringIO()
+    handler = logging.StreamHandler(buffer)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logging.getLogger().addHandler(handler)
     before = [(one, one.formatter) for one in logging.getLogger().handlers]
-    yield stream
+    yield buffer
     for one, formatter in before:
         one.setFormatter(formatter)
     logging.getLogger().removeHandler(handler)
 
 
-async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
+async def test_secrets_are_masked_in_the_server_log(database: Database, tmp_path: Path, stream: io.StringIO) -> None:
     harness = AccountsHarness(database, tmp_path)
     secrets = SecretStore(harness.admin_changes, harness.secrets._keys, other_values=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
     install_log_masking(secrets.mask_loaded)
-    install_log_masking(secrets.mask_loaded)  # twice does no harm
+    install_log_masking(secrets.mask_loaded)  # installing it twice is harmless
     await secrets.save("door", VALUE, ADMIN)
     log = logging.getLogger("test of masking")
     log.warning("opening with %s, %s", VALUE, "the admin's own token")
@@ -52,14 +52,14 @@ async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Pat
         int(VALUE)
     except ValueError:
         log.exception("it failed")
-    told = written.getvalue()
-    assert f"WARNING opening with {MASKED}, {MASKED}\n" in told
-    assert "it failed\nTraceback" in told
+    output = stream.getvalue()
+    assert f"WARNING opening with {MASKED}, {MASKED}\n" in output
+    assert "it failed\nTraceback" in output
     for word in (VALUE, "admin's own", "abcdefghijkl", "somebody@"):
-        assert word not in told
+        assert word not in output
 
 
-async def test_an_executions_log_tells_no_secret(app: App) -> None:
+async def test_secrets_are_masked_in_execution_logs(app: App) -> None:
     await app.cairn.secrets.save("door", VALUE, ADMIN)
     run = await app.done(await app.pipeline(step("goals")))
     execution = app.execution(run, "goals")
@@ -75,8 +75,8 @@ async def test_an_executions_log_tells_no_secret(app: App) -> None:
     await app.cairn.secrets.remove("door", ADMIN)
 
 
-async def test_lines_that_cannot_be_written_take_no_others_with_them(app: App) -> None:
-    """Neither those of an execution that is gone, nor a value that no database holds."""
+async def test_lines_that_cannot_be_written_do_not_affect_others(app: App) -> None:
+    """For deleted executions and for values that can't be stored."""
     run = await app.done(await app.pipeline(step("goals")))
     pipeline, execution = app.run(run).pipeline_id, app.execution(run, "goals").execution_id
 

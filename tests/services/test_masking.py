@@ -1,4 +1,4 @@
-"""Personal data and keys do not leave; what is neither stays readable."""
+"""Personal data and keys are masked, and everything else stays readable."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
         ("-----BEGIN PRIVATE KEY-----\nMII", "***"),
     ],
 )
-def test_what_is_personal_or_a_key_is_masked(text: str, masked: str) -> None:
+def test_personal_data_and_keys_are_masked(text: str, masked: str) -> None:
     assert mask(text) == masked
 
 
@@ -58,11 +58,11 @@ def test_what_is_personal_or_a_key_is_masked(text: str, masked: str) -> None:
         "v1.2.3-rc.4",
     ],
 )
-def test_what_is_neither_stays(text: str) -> None:
+def test_other_text_is_not_masked(text: str) -> None:
     assert mask(text) == text
 
 
-def test_fields_are_hidden_by_their_names_and_masked_by_their_values() -> None:
+def test_fields_are_hidden_by_name_and_masked_by_value() -> None:
     value = {
         "to": "customer@example.com",
         "amount": 99.99,
@@ -86,5 +86,5 @@ def test_fields_are_hidden_by_their_names_and_masked_by_their_values() -> None:
 
 
 @pytest.mark.parametrize("piece", ["a@", "1 ", "+1", "sk-a", "DE12 ", "eyJa.", "password=", "(1)"])
-def test_long_texts_take_no_time(piece: str) -> None:
+def test_long_texts_are_masked_quickly(piece: str) -> None:
     mask(piece * 20_000)

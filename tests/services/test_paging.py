@@ -1,4 +1,4 @@
-"""Keyset pages: nothing repeated, nothing left out, no foreign cursors."""
+"""Keyset pages repeat and omit nothing, and reject invalid cursors."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cairn.services.paging import SortOrder, page
 from cairn.store import Database
 from cairn.store import tables as t
 from tests.mentions import mentions
-from tests.services.runs.many_runs import settle
+from tests.services.runs.many_runs import insert_runs
 
 P = t.pipelines.c
 
 
 @pytest.mark.parametrize("newest_first", [True, False])
 @pytest.mark.parametrize("limit", [1, 3, 7, 50])
-def test_pages_make_up_the_whole(database: Database, newest_first: bool, limit: int) -> None:
-    names = settle(database, 7, 1)
+def test_pages_contain_all_rows_in_order(database: Database, newest_first: bool, limit: int) -> None:
+    names = insert_runs(database, 7, 1)
     same = (
         sa.update(t.pipelines)
         .where(P.pipeline_id.in_(names[:5]))
@@ -41,8 +41,8 @@ def test_pages_make_up_the_whole(database: Database, newest_first: bool, limit: 
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
-def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) -> None:
-    names = sorted(settle(database, 7, 1))
+def test_rows_without_the_first_column_are_last(database: Database, limit: int) -> None:
+    names = sorted(insert_runs(database, 7, 1))
     for name in names[:4]:
         at = sa.select(sa.func.max(P.created_at)).scalar_subquery()
         some = sa.update(t.pipelines).where(P.pipeline_id == name).values(deleted_at=at)
@@ -78,7 +78,7 @@ def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) 
         [None, None],
     ],
 )
-def test_a_cursor_of_something_else_is_refused(database: Database, value: object) -> None:
+def test_an_invalid_cursor_is_rejected(database: Database, value: object) -> None:
     text = value if isinstance(value, str) else urlsafe_b64encode(encode_json(value)).decode().rstrip("=")  # pyright: ignore[reportArgumentType]
     order = SortOrder((P.created_at, P.pipeline_id))
     with pytest.raises(InvalidInput) as caught:
@@ -86,7 +86,7 @@ def test_a_cursor_of_something_else_is_refused(database: Database, value: object
     assert caught.value.errors == (("?cursor", mentions()),)
 
 
-def test_numbers_are_numbers(database: Database) -> None:
+def test_a_cursor_with_an_invalid_number_is_rejected(database: Database) -> None:
     order = SortOrder((t.events.c.id,), newest_first=True)
     for wrong in (
         "WyJ4Il0",

@@ -1,4 +1,4 @@
-"""Retention."""
+"""Old data is deleted after its retention period."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 @dataclass
-class Later:
-    """A clock that is ahead."""
+class ShiftedClock:
+    """A clock that is ahead by a fixed time."""
 
     by: timedelta
 
@@ -36,20 +36,20 @@ class Later:
 
 
 def retention(app: App, later: timedelta, **days: int) -> Retention:
-    """One that lives later than the app, whose own daily sweep keeps the right time."""
+    """Return a retention service whose clock is ahead of the app."""
     kept, engine = app.cairn.retention, copy(app.cairn.engine)
-    engine.clock = Later(later)
+    engine.clock = ShiftedClock(later)
     return Retention(engine, kept._folder_sync, kept._jobs, replace(RetentionDays(), **days))  # pyright: ignore[reportPrivateUsage]
 
 
 def lane_jobs(app: App) -> Counter[str]:
-    """Jobs that drive runs on, by their status in the job engine."""
+    """Count the lane jobs in the job engine by status."""
     schema = "" if app.is_sqlite else "dbos."
     query = sa.text(f"SELECT status FROM {schema}workflow_status WHERE queue_name LIKE 'lanes%'")
     return Counter(app.cairn.database.read(lambda c: c.execute(query).scalars().all()))
 
 
-async def test_failed_workspaces_go_after_their_time_with_an_event(app: App) -> None:
+async def test_failed_workspaces_are_deleted_after_their_retention_with_an_event(app: App) -> None:
     @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("no")
@@ -66,11 +66,15 @@ async def test_failed_workspaces_go_after_their_time_with_an_event(app: App) -> 
     assert len(app.names(pipeline, ".errored")) == 5
     await retention(app, timedelta(days=91)).sweep()
     assert app.names(pipeline, ".errored") == [".errored/notes.txt"]
-    told = app.events(pipeline_id=pipeline)[-1]
-    assert (told.event_type, told.actor, len(told.metadata["paths"])) == ("failed_workspaces_deleted", "retention", 1)
+    last = app.events(pipeline_id=pipeline)[-1]
+    assert (last.event_type, last.actor, len(last.metadata["paths"])) == (
+        "failed_workspaces_deleted",
+        "retention",
+        1,
+    )
 
 
-async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
+async def test_a_rollback_with_a_deleted_archive_cannot_be_undone(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
@@ -90,12 +94,12 @@ async def test_an_archive_that_is_gone_cannot_be_undone(app: App) -> None:
     assert (gone.can_undo, gone.archive_location) == (False, "")
     with pytest.raises(Gone):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    told = [e for e in app.events(run) if e.event_type == "archive_deleted"]
-    assert [e.rollback_id for e in told] == [rollback]
+    deletions = [e for e in app.events(run) if e.event_type == "archive_deleted"]
+    assert [e.rollback_id for e in deletions] == [rollback]
     assert app.cairn.event_queries.verify_chains(None, run).valid
 
 
-async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> None:
+async def test_test_runs_are_deleted_after_seven_days_and_their_events_are_kept(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     done = await app.start(pipeline, test=True)
     await app.fill(done, "more", more="yes")
@@ -118,13 +122,13 @@ async def test_test_runs_go_after_seven_days_and_leave_their_trail(app: App) -> 
         app.rollback(rolled)
     assert app.names(pipeline, "runs/test_") == []
     assert app.run(kept).status == "in_progress"
-    told = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "test_run_deleted"]
-    assert {e.metadata["run_id"] for e in told} == {done, open_one}
+    deletions = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "test_run_deleted"]
+    assert {e.metadata["run_id"] for e in deletions} == {done, open_one}
     await app.cairn.runs.cancel(kept, actor=ADMIN)
 
 
-async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
-    """Whatever refers to it: what was proposed, said and decided, and what was sent back."""
+async def test_everything_that_belongs_to_a_test_run_is_deleted_with_it(app: App) -> None:
+    """Including actions, comments, decisions and reworks."""
 
     @app.function("propose")
     async def propose(ctx: Ctx) -> dict[str, Any]:
@@ -140,9 +144,9 @@ async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
         step("goals"), step("act", "propose"), step("check", "send_back", outputs=["check.json"])
     )
     run = await app.start(pipeline, test=True)
-    asked = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
-    await app.cairn.comments.add(asked.approval_id, "why?", actor=ADMIN)
-    await app.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, actor=ADMIN)
+    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    await app.cairn.comments.add(approval.approval_id, "why?", actor=ADMIN)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", modified_params={"amount": 2}, actor=ADMIN)
     await app.until_run(run, "completed")
     await app.until_quiet()
     await retention(app, timedelta(days=8)).sweep()
@@ -150,7 +154,7 @@ async def test_everything_about_a_test_run_goes_with_it(app: App) -> None:
         app.run(run)
 
 
-async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(app: App) -> None:
+async def test_unused_contents_sessions_and_keys_are_deleted(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     run = await app.done(pipeline, input={"kept": 1})
     lost = await app.cairn.database.transact(lambda c: blobs.put(c, b"nobody refers to this"))
@@ -195,11 +199,11 @@ async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(app: App) 
     assert app.content(app.artifacts(run)[0]) == b'{"value":1}'
 
 
-async def test_jobs_that_are_over_do_not_pile_up(app: App) -> None:
+async def test_completed_jobs_are_deleted(app: App) -> None:
     gate, before = Gate(app), lane_jobs(app)["SUCCESS"]
     pipeline = await app.pipeline(step("goals", "gate"))
     runs = [await app.start(pipeline) for _ in range(3)]
-    await app.until(lambda: lane_jobs(app)["PENDING"] >= 3)  # the job engine has taken them up
+    await app.until(lambda: lane_jobs(app)["PENDING"] >= 3)  # the job engine has started them
     gate.open.set()
     for run in runs:
         await app.until_run(run, "completed")
@@ -213,7 +217,7 @@ async def test_jobs_that_are_over_do_not_pile_up(app: App) -> None:
     await app.until_run(waiting, "completed")
 
 
-async def test_the_days_work_is_done_once_a_day(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_daily_cleanup_runs_once_a_day(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[datetime] = []
 
     async def sweep(self: Retention) -> None:
@@ -226,7 +230,7 @@ async def test_the_days_work_is_done_once_a_day(app: App, monkeypatch: pytest.Mo
     assert len(done) == 3
 
 
-async def test_nothing_of_a_deleted_pipeline_is_touched(app: App) -> None:
+async def test_files_of_a_deleted_pipeline_are_kept(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")

@@ -59,7 +59,7 @@ checkpoints:
 
 
 def proposing(app: App, *actions: Json, then: Any = None) -> Json:
-    """A checkpoint whose function proposes these, one after the other, and puts out what it is answered."""
+    """Return a checkpoint whose function proposes these actions in sequence and outputs the answers."""
 
     @app.function("propose")
     async def propose(ctx: Ctx) -> Json:
@@ -75,14 +75,14 @@ def mail_action(**more: Any) -> Json:
     return {"operation_type": "send_email", "parameters": {**REFUND, **more}, "risk_level": "high"}
 
 
-async def asked(app: App, run: str) -> ApprovalDetail:
-    """The one that waits for people."""
+async def pending_approval(app: App, run: str) -> ApprovalDetail:
+    """Wait for the pending approval of a run and return it."""
     found = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
     return app.cairn.approval_queries.get_approval(found.approval_id, ADMIN)
 
 
 def texts(app: App) -> list[tuple[str, str, str]]:
-    """The mails that have arrived: to whom, subject, text."""
+    """Return the recipient, subject and text of each delivered email."""
     found: list[tuple[str, str, str]] = []
     for envelope in app.mail.mails:
         content = envelope.content
@@ -102,7 +102,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     revision = await rule(app, HELD, pipeline)
     run = await app.start(pipeline)
 
-    detail = await asked(app, run)
+    detail = await pending_approval(app, run)
     assert detail.action is not None
     assert (detail.kind, detail.rule, detail.rules_revision, detail.rule_scope) == (
         "action",
@@ -153,10 +153,10 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
     assert (case.original, case.modified, case.changes) == (REFUND, {**REFUND, "amount": 89.99}, [change])
     assert (case.by, case.feedback, case.approval_id) == ("admin", "Reduced by policy", detail.approval_id)
 
-    told = [event for event in app.events(run) if event.approval_id == detail.approval_id]
-    assert [event.event_type for event in told] == ["approval_requested", "approval_approved", "action_done"]
-    assert told[0].metadata["rule"] == "High-risk mail"
-    assert told[1].metadata["decision"] == "modify"
+    recorded = [event for event in app.events(run) if event.approval_id == detail.approval_id]
+    assert [event.event_type for event in recorded] == ["approval_requested", "approval_approved", "action_done"]
+    assert recorded[0].metadata["rule"] == "High-risk mail"
+    assert recorded[1].metadata["decision"] == "modify"
     after = app.cairn.approval_queries.get_approval(detail.approval_id, ADMIN)
     assert after.action is not None
     assert (after.action.parameters, after.action.approved_parameters) == (REFUND, {**REFUND, "amount": 89.99})
@@ -167,7 +167,7 @@ async def test_similar_corrections_are_found(app: App) -> None:
     for order, amount in ((1, 10), (2, 20)):
         pipeline = await app.pipeline(proposing(app, mail_action(order=order)))
         run = await app.start(pipeline)
-        detail = await asked(app, run)
+        detail = await pending_approval(app, run)
         await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, actor=ADMIN)
         await app.until_run(run, "completed")
     found = app.cairn.correction_queries.similar("send_email", {**REFUND, "order": 1}, 1)
@@ -177,7 +177,7 @@ async def test_similar_corrections_are_found(app: App) -> None:
     assert 0 < rates["send_email"].rate <= 1
 
 
-# ---- what is decided -----------------------------------------------------------------------------------
+# ---- decisions -----------------------------------------------------------------------------------------
 async def test_a_low_risk_action_is_approved_automatically_and_recorded(app: App) -> None:
     action = {"operation_type": "note", "parameters": {"text": "hello"}}
     pipeline = await app.pipeline(proposing(app, action), actions={"note": {"risk_level": "low"}})
@@ -199,7 +199,7 @@ async def test_several_actions_are_proposed_in_sequence(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action(amount=1), mail_action(amount=2)))
     run = await app.start(pipeline)
     for _ in range(2):
-        detail = await asked(app, run)
+        detail = await pending_approval(app, run)
         await app.cairn.approvals.decide(detail.approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     assert [text for _, _, text in texts(app)] == [
@@ -216,7 +216,7 @@ async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app:
 
     pipeline = await app.pipeline(step("act", "propose"))
     run = await app.start(pipeline)
-    first = await asked(app, run)
+    first = await pending_approval(app, run)
     await app.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", actor=ADMIN)
     second = await app.until(
         lambda: next((a for a in app.run(run).pending_approvals if a.approval_id != first.approval_id), None)
@@ -243,7 +243,7 @@ async def test_invalid_parameters_are_reported_to_the_proposer(app: App) -> None
 async def test_an_invalid_modification_decides_nothing(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
-    detail = await asked(app, run)
+    detail = await pending_approval(app, run)
     with pytest.raises(InvalidInput) as wrong:
         await app.cairn.approvals.decide(
             detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, actor=ADMIN
@@ -251,24 +251,24 @@ async def test_an_invalid_modification_decides_nothing(app: App) -> None:
     assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
     preview = app.cairn.action_modifications.preview(detail.approval_id, {"amount": 0})
     assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
-    with pytest.raises(InvalidInput):  # only an action has parameters, and only an approval takes others
+    with pytest.raises(InvalidInput):  # only actions have parameters, and only an approval can modify them
         await app.cairn.approvals.decide(
             detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, actor=ADMIN
         )
     assert app.cairn.approval_queries.get_approval(detail.approval_id).status == "pending"
     await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, actor=ADMIN)
     await app.until_run(run, "completed")
-    assert app.output(run, "act")["answers"][0]["modified"] is False  # it was the same
+    assert app.output(run, "act")["answers"][0]["modified"] is False  # nothing was modified
     with pytest.raises(CommandRefused):
         await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, actor=ADMIN)
 
 
-# ---- carrying out --------------------------------------------------------------------------------------
+# ---- execution -----------------------------------------------------------------------------------------
 async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_proposer(app: App) -> None:
     app.mail.data_response = "550 no such mailbox"
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
+    await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "failed"
@@ -281,7 +281,7 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
     app.mail.data_response = "close"
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
+    await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
     doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
     assert doubt.reason == mentions("send_email")
     assert "action_unknown" in app.event_types(run)
@@ -290,7 +290,7 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "done"
-    assert len(app.mail.mails) == (2 if said == "retry" else 1)  # the first one did arrive
+    assert len(app.mail.mails) == (2 if said == "retry" else 1)  # the first email did arrive
     if said == "accept":
         assert answered["result"] == {"confirmed_by": "admin"}
 
@@ -304,7 +304,7 @@ async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -
     }
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)
-    detail = await asked(app, run)
+    detail = await pending_approval(app, run)
     await app.cairn.approvals.decide(
         detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, actor=ADMIN
     )
@@ -325,7 +325,7 @@ async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_fai
     action = {"operation_type": "http_request", "parameters": {"url": f"http://127.0.0.1:{app.web.port}/gone"}}
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
+    await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
     doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
     await app.cairn.approvals.decide(doubt.approval_id, "fail", actor=ADMIN)
     await app.until_run(run, "paused")
@@ -335,7 +335,7 @@ async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_fai
 async def test_a_test_run_executes_no_actions(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline, test=True)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
+    await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert (answered["outcome"], answered["result"]) == ("test", {"test": True})
@@ -353,7 +353,7 @@ async def test_a_retry_does_not_repeat_an_executed_action(app: App) -> None:
     act["execution"]["retry_config"] = {"max_auto_retries": 1, "retry_delay_seconds": 0}
     pipeline = await app.pipeline(act)
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
+    await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     assert len(app.mail.mails) == 1
     assert app.execution(run, "act").attempt_number == 2
@@ -362,7 +362,7 @@ async def test_a_retry_does_not_repeat_an_executed_action(app: App) -> None:
 async def test_attachments_are_artifacts_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("report"), proposing(app, mail_action(attachments=["report.json"])))
     run = await app.start(pipeline)
-    await app.cairn.approvals.decide((await asked(app, run)).approval_id, "approve", actor=ADMIN)
+    await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
     await app.until_run(run, "completed")
     (envelope,) = app.mail.mails
     assert isinstance(envelope.content, bytes)
@@ -372,11 +372,11 @@ async def test_attachments_are_artifacts_of_the_run(app: App) -> None:
     assert b'"value"' in attached.get_payload(decode=True)  # pyright: ignore[reportOperatorIssue]
 
 
-# ---- at the same moment --------------------------------------------------------------------------------
+# ---- concurrency ---------------------------------------------------------------------------------------
 async def test_one_of_many_concurrent_modifications_counts(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
-    detail = await asked(app, run)
+    detail = await pending_approval(app, run)
 
     async def modify(amount: int) -> str:
         try:

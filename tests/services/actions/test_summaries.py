@@ -1,4 +1,4 @@
-"""What an action would do, in one plain line."""
+"""Action summaries are one line of plain text."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ TO = {"to": "customer@example.com"}
         ("database_update", {"table": {"name": True}}, mentions('{"name":true}')),
     ],
 )
-def test_it_says_what_would_be_done(operation: str, parameters: dict[str, Any], line: str) -> None:
+def test_a_summary_describes_the_action(operation: str, parameters: dict[str, Any], line: str) -> None:
     assert summarize(operation, parameters) == line
 
 
-def test_it_is_one_line_that_steers_nothing_and_has_an_end() -> None:
-    """Whatever a model has written."""
+def test_a_summary_is_one_short_line_without_control_characters() -> None:
+    """Models can write anything into parameters."""
     wild = summarize("send_email", {**TO, "subject": "a\r\nBcc: all\u202ednuor\0" + "x" * 900})
     assert "“a Bcc: alldnuorxxx" in wild
     assert (len(wild), wild[-1]) == (200, "…")

@@ -1,4 +1,4 @@
-"""The context of an execution: previewed before, stored after its start."""
+"""The context of an execution can be previewed, and is stored at the start."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ def reads(*keys: str, previous: bool = False, **more: Any) -> dict[str, Any]:
     return {"inputs": {"include_previous_version": previous, "include_checkpoint_outputs": references}, **more}
 
 
-async def test_the_context_is_shown_before_and_stored_as_it_was_given(app: App) -> None:
-    asked = {"system_prompt": "You are careful.", "task_prompt": "Design it."}
+async def test_the_stored_context_equals_its_preview(app: App) -> None:
+    texts = {"system_prompt": "You are careful.", "task_prompt": "Design it."}
     pipeline = await app.pipeline(
         step("goals", parameters={"value": 7}),
         step(
-            "design", "give_back", approve="start", instructions=asked, **reads("goals", input_mapping={"g": "goals"})
+            "design",
+            "give_back",
+            approve="start",
+            instructions=texts,
+            **reads("goals", input_mapping={"g": "goals"}),
         ),
     )
     run = await app.start(pipeline, input={"a": 1})
@@ -41,13 +45,13 @@ async def test_the_context_is_shown_before_and_stored_as_it_was_given(app: App) 
     await app.until_run(run, "completed")
     after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
-    await app.roll_back(run, -1)  # whatever becomes of what it was given
+    await app.roll_back(run, -1)  # the stored context outlives its artifacts
     await app.until(lambda: app.run(run).status != "completed")
     assert app.cairn.context_queries.get_context(waiting.execution_id) == after
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it(app: App) -> None:
+async def test_the_previous_version_comes_from_the_latest_run_that_completed_it(app: App) -> None:
     """Test runs and archived runs are never previous versions."""
     seen: list[dict[str, Any]] = []
 
@@ -64,7 +68,7 @@ async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it
         return run
 
     first = await to_form()
-    await app.start(pipeline, start=False)  # v2 never completes it
+    await app.start(pipeline, start=False)  # v2 never completes the checkpoint
     third = await to_form()
     test = await app.start(pipeline, test=True)
     await app.until_execution(test, "more", "in_progress")
@@ -80,8 +84,8 @@ async def test_the_previous_version_is_that_of_the_nearest_run_that_completed_it
         await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app: App) -> None:
-    """The run keeps its graph; later executions use the newest definition."""
+async def test_a_reference_to_an_uncompleted_checkpoint_fails_with_an_error(app: App) -> None:
+    """A run keeps its graph, but later executions use the newest definition."""
     pipeline = await app.pipeline(form("root"), form("late"), step("early", needs=["root"]))
     run = await app.start(pipeline)
     early = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[2].checkpoint_id
@@ -99,8 +103,8 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(app:
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
-    """The previous pass is a block of its own."""
+async def test_references_only_resolve_within_the_current_run_and_pass(app: App) -> None:
+    """The previous pass is a separate block."""
     values = iter(range(100))
     seen: list[tuple[Any, list[str]]] = []
 
@@ -133,7 +137,7 @@ async def test_only_the_current_run_and_pass_are_referred_to(app: App) -> None:
         await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_the_feedback_of_a_revision_is_part_of_it(app: App) -> None:
+async def test_the_context_of_a_revision_includes_the_feedback(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete", instructions={"task_prompt": "Write."}))
     run = await app.start(pipeline)
     await app.decide(run, "goals", "revise", "Shorter, please.")

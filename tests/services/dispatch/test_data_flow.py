@@ -1,4 +1,4 @@
-"""Input and context pass through checkpoints exactly."""
+"""Input and context pass through checkpoints unchanged."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ HARD: dict[str, Any] = {
 }
 
 
-def exactly(value: Any) -> Any:
-    """With types: 1 and 1.0 and True are three things."""
+def with_types(value: Any) -> Any:
+    """Add types to values, so that 1, 1.0 and True differ."""
     if isinstance(value, dict):
-        return {key: exactly(inner) for key, inner in cast("dict[str, Any]", value).items()}
+        return {key: with_types(inner) for key, inner in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [exactly(inner) for inner in cast("list[Any]", value)]
+        return [with_types(inner) for inner in cast("list[Any]", value)]
     return type(value).__name__, value
 
 
-async def test_types_survive_the_whole_way(app: App) -> None:
+async def test_types_are_preserved_through_all_checkpoints(app: App) -> None:
     pipeline = await app.pipeline(
         step("one", "give_back", input_mapping={"all": "input"}),
         step("two", "give_back", input_mapping={"all": "one.all"}),
         step("three", "give_back"),
     )
     run = await app.done(pipeline, input=HARD)
-    assert exactly(app.output(run, "two")) == exactly({"all": HARD})
+    assert with_types(app.output(run, "two")) == with_types({"all": HARD})
     context = app.output(run, "three")
-    assert exactly(context) == exactly({"input": HARD, "one": {"all": HARD}, "two": {"all": HARD}})
+    assert with_types(context) == with_types({"input": HARD, "one": {"all": HARD}, "two": {"all": HARD}})
     assert app.cairn.run_queries.get_input(run) == encode_json(HARD)
 
 
 def many_rows(count: int, **more: Any) -> dict[str, Any]:
-    """Of every type, and not to be compressed away."""
+    """Return incompressible rows with values of every type."""
     chance = random.Random(7)
     rows = [
         {"id": 2**63 + n, "ratio": chance.random(), "text": f"{chance.getrandbits(480):x}", "deep": deep(3), **more}
@@ -72,19 +72,19 @@ def many_rows(count: int, **more: Any) -> dict[str, Any]:
     return {"rows": rows}
 
 
-async def passed_on(app: App, given: Any) -> tuple[str, Any]:
-    """A run that hands its input through five checkpoints, and what comes out."""
+async def pass_through(app: App, payload: Any) -> tuple[str, Any]:
+    """Pass a payload through five checkpoints. Returns the run and the last output."""
 
     @app.function("pass_on")
     async def pass_on(ctx: Ctx) -> Any:
-        return ctx.inputs["given"]
+        return ctx.inputs["payload"]
 
     keys = [f"step_{n}" for n in range(5)]
     sources = ["input", *keys]
     pipeline = await app.pipeline(
-        *(step(key, "pass_on", input_mapping={"given": source}) for key, source in zip(keys, sources, strict=False))
+        *(step(key, "pass_on", input_mapping={"payload": source}) for key, source in zip(keys, sources, strict=False))
     )
-    run = await app.start(pipeline, input=given)
+    run = await app.start(pipeline, input=payload)
     await app.until_run(run, "completed", seconds=50)
     assert len({a.checksum for a in app.artifacts(run)}) == 1  # stored once
     return run, app.output(run, keys[-1])
@@ -92,35 +92,35 @@ async def passed_on(app: App, given: Any) -> tuple[str, Any]:
 
 async def test_ten_megabytes_pass_through_five_checkpoints_and_back(app: App) -> None:
     """Payloads up to 10 MB are accepted, over 5 MB with a warning."""
-    given = many_rows(40_000)
-    assert 9.0 < len(encode_json(given)) / 2**20 < 10.0
-    run, last = await passed_on(app, given)
-    assert digest(last) == digest(given)
-    assert exactly(last["rows"][-1]) == exactly(given["rows"][-1])
+    payload = many_rows(40_000)
+    assert 9.0 < len(encode_json(payload)) / 2**20 < 10.0
+    run, last = await pass_through(app, payload)
+    assert digest(last) == digest(payload)
+    assert with_types(last["rows"][-1]) == with_types(payload["rows"][-1])
     log = app.cairn.log_queries.list_logs(app.execution(run, "step_0").execution_id, LogFilter(), 50, None).items
     assert [(line.level, line.message) for line in log] == [("warning", mentions("JSON"))]
 
 
 async def test_integers_of_any_size_among_many_values(app: App) -> None:
     """Integers beyond 64 bits need another encoder."""
-    given = many_rows(2_000, beyond=2**64 + 1, **{"": None})
-    _, last = await passed_on(app, given)
-    assert exactly(last) == exactly(given)
+    payload = many_rows(2_000, beyond=2**64 + 1, **{"": None})
+    _, last = await pass_through(app, payload)
+    assert with_types(last) == with_types(payload)
 
 
-async def test_a_payload_over_the_limit_is_refused_and_leaves_nothing(app: App) -> None:
+async def test_a_payload_over_the_limit_is_rejected_and_creates_no_run(app: App) -> None:
     pipeline = await app.pipeline(step("one"))
     with pytest.raises(TooLarge):
         await app.start(pipeline, input={"text": "x" * (10 * 2**20)})
     assert app.run(await app.done(pipeline)).run_version == 1
 
 
-async def test_an_input_that_does_not_fit_its_schema_says_what_came(app: App) -> None:
+async def test_an_input_that_does_not_match_its_schema_is_rejected(app: App) -> None:
     schema = {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}
     pipeline = await app.pipeline(step("one"), input_schema=schema)
-    for given in ({"count": "many"}, {}, None):
+    for payload in ({"count": "many"}, {}, None):
         with pytest.raises(InvalidInput):
-            await app.start(pipeline, input=given)
+            await app.start(pipeline, input=payload)
     await app.done(pipeline, input={"count": 2**70})
 
 
@@ -145,7 +145,7 @@ async def test_a_missing_source_fails_before_the_function_is_called(app: App) ->
     assert "input.missing" in failed.error_message
 
 
-async def test_a_mapped_input_that_fails_the_checkpoints_schema_says_where(app: App) -> None:
+async def test_a_mapped_input_that_fails_the_schema_is_located(app: App) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     pipeline = await app.pipeline(step("one", input_mapping={"n": "input.n"}, input_schema=schema))
     run = await app.start(pipeline, input={"n": "seven"})

@@ -21,7 +21,7 @@ async def test_working_executions_are_found_with_their_drivers(app: App) -> None
         return {"done": 1}
 
     pipeline = await app.pipeline(step("first"), step("one", "held", stage="two"), step("other", "held", stage="two"))
-    waiting = await app.start(await app.pipeline(form("asked")))  # pending for a person, so no runner works on it
+    waiting = await app.start(await app.pipeline(form("asked")))  # waits for a user, so no runner works on it
     run = await app.start(pipeline)
     await app.until_execution(run, "one", "in_progress")
     await app.until_execution(run, "other", "in_progress")
@@ -43,7 +43,8 @@ async def test_only_executions_of_active_runs_are_searched(app: App) -> None:
         statement = str(WORKING.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True}))
         if app.is_sqlite:
             return "\n".join(row.detail for row in connection.execute(sa.text(f"EXPLAIN QUERY PLAN {statement}")))
-        connection.execute(sa.text("SET LOCAL enable_seqscan = off"))  # otherwise best for the few rows of a test
+        # a full scan would be cheapest for the few rows of a test
+        connection.execute(sa.text("SET LOCAL enable_seqscan = off"))
         return "\n".join(connection.execute(sa.text(f"EXPLAIN {statement}")).scalars())
 
     plan = app.cairn.database.read(explain)

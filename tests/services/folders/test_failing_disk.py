@@ -1,4 +1,4 @@
-"""Commits stand when the disk fails: the response warns, and the files are repaired later."""
+"""Commits are kept when the disk fails. The response has a warning, and files are repaired later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_SPACE = "[Errno 28] No space left on device"
 
 @contextmanager
 def failing(app: App, *methods: str, error: Exception | None = None) -> Generator[list[str], None, None]:
-    """These operations on the tree do not succeed meanwhile; the answer is which were called."""
+    """Make these operations of the tree fail within the block. Yields the names of those called."""
     tree: Tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
     called: list[str] = []
 
@@ -42,21 +42,21 @@ def failing(app: App, *methods: str, error: Exception | None = None) -> Generato
             delattr(tree, name)
 
 
-def left(app: App) -> set[str]:
+def failed_pipelines(app: App) -> set[str]:
     return app.cairn.database.read(app.cairn.folder_sync.failed_pipelines)
 
 
-async def mended(app: App, pipeline: str) -> None:
-    """The worker's own loop does this every few seconds."""
+async def check_repaired(app: App, pipeline: str) -> None:
+    """Repair as the worker does every few seconds, and check the folder."""
     await app.until_quiet()
     await app.cairn.folder_repair.repair_failed()
-    assert left(app) == set()
+    assert failed_pipelines(app) == set()
     drift = app.cairn.folder_repair.find_drift(pipeline)
     assert drift.is_clean, drift
-    assert not list(app.root(pipeline).glob(".archived/drift_*")), "nothing of Cairn's own is taken for a user's"
+    assert not list(app.root(pipeline).glob(".archived/drift_*")), "Cairn's own files must not be treated as drift"
 
 
-EVERY = (
+ALL_METHODS = (
     "create_workspace",
     "promote",
     "stage",
@@ -68,25 +68,25 @@ EVERY = (
 
 
 @pytest.mark.parametrize(
-    "methods", [("promote",), ("create_workspace",), ("write_run_info",), ("delete_workspace",), EVERY]
+    "methods", [("promote",), ("create_workspace",), ("write_run_info",), ("delete_workspace",), ALL_METHODS]
 )
-async def test_a_run_goes_to_its_end_while_the_disk_is_full(app: App, methods: tuple[str, ...]) -> None:
+async def test_a_run_completes_while_the_disk_is_full(app: App, methods: tuple[str, ...]) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", approve="complete"), step("end"))
     with failing(app, *methods) as called:
-        begun = await app.cairn.runs.create(pipeline, actor=ADMIN)
-        await app.decide(begun.run_id, "design", "approve")
-        await app.until_run(begun.run_id, "completed")
+        created = await app.cairn.runs.create(pipeline, actor=ADMIN)
+        await app.decide(created.run_id, "design", "approve")
+        await app.until_run(created.run_id, "completed")
         await app.until_quiet()
         assert called
-    assert len(app.artifacts(begun.run_id)) == 3
-    if methods == EVERY:
-        assert begun.warnings == (mentions(NO_SPACE),) * len(begun.warnings)
-        assert begun.warnings
-    await mended(app, pipeline)
+    assert len(app.artifacts(created.run_id)) == 3
+    if methods == ALL_METHODS:
+        assert created.warnings == (mentions(NO_SPACE),) * len(created.warnings)
+        assert created.warnings
+    await check_repaired(app, pipeline)
     assert len([path for path in app.disk(pipeline) if path.startswith("runs/v1/c")]) == 3
 
 
-async def test_the_caller_is_warned_and_the_decision_counts(app: App) -> None:
+async def test_a_decision_counts_and_its_response_has_a_warning(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     run = await app.start(pipeline)
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
@@ -95,11 +95,11 @@ async def test_the_caller_is_warned_and_the_decision_counts(app: App) -> None:
         decided = await app.decide(run, "goals", "approve")
     assert decided.warnings == [mentions(NO_SPACE)]
     assert app.run(run).status == "completed"
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
 
 
-async def test_a_failed_workspace_is_kept_once_the_disk_is_back(app: App) -> None:
-    """With its files, its error and its log."""
+async def test_a_failed_workspace_is_stored_once_the_disk_works_again(app: App) -> None:
+    """With files, error and log."""
 
     @app.function("fails")
     async def fails(ctx: Ctx) -> None:
@@ -112,7 +112,7 @@ async def test_a_failed_workspace_is_kept_once_the_disk_is_back(app: App) -> Non
         run = await app.start(pipeline)
         await app.until_run(run, "paused")
         await app.until_quiet()
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert app.names(pipeline, ".errored") == [
         ".errored/exec_UUID_TIME/error_info.json",
         ".errored/exec_UUID_TIME/error_logs.txt",
@@ -123,19 +123,19 @@ async def test_a_failed_workspace_is_kept_once_the_disk_is_back(app: App) -> Non
     assert (folder / "error_logs.txt").read_text().endswith("info on the way\n")
 
 
-async def test_a_staged_result_can_be_looked_at_once_the_disk_is_back(app: App) -> None:
+async def test_a_staged_result_is_stored_once_the_disk_works_again(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     with failing(app, "stage"):
         run = await app.start(pipeline)
         await app.until_execution(run, "goals", "waiting_approval_to_complete")
         await app.until_quiet()
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert len([path for path in app.disk(pipeline) if "artifacts_staging/goals" in path]) == 1
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")
 
 
-async def test_rollback_and_undo(app: App) -> None:
+async def test_a_rollback_and_its_undo_are_repaired(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
     await app.fill(run, "more", more="yes")
@@ -145,7 +145,7 @@ async def test_rollback_and_undo(app: App) -> None:
     with failing(app, "archive_rollback", "move_to_errored"):
         rollback = await app.roll_back(run, 0)
     assert app.run(run).status == "in_progress"
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert app.names(pipeline, ".archived") == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_1/outputs/more_ID_v1.json",
         ".archived/rollback_UUID_TIME/rollback_metadata.json",
@@ -153,12 +153,12 @@ async def test_rollback_and_undo(app: App) -> None:
     with failing(app, "restore_rollback"):
         warnings = await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert len(warnings) == 1
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert app.names(pipeline, "runs/v1/c") == before
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_the_next_pass(app: App) -> None:
+async def test_archiving_a_pass_is_repaired(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
@@ -166,28 +166,28 @@ async def test_the_next_pass(app: App) -> None:
     with failing(app, "archive_pass"):
         await app.cairn.runs.restart(run, actor=ADMIN)
     await app.until_execution(run, "more", "in_progress")
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert app.names(pipeline, "runs/v1/passes") == ["runs/v1/passes/1/checkpoint_0_goals/outputs/goals_ID_v1.json"]
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_definitions(app: App) -> None:
+async def test_definition_files_are_repaired(app: App) -> None:
     with failing(app, "create_pipeline"):
         saved = await app.cairn.pipelines.create({"pipeline_name": "Full", "checkpoints": [step("goals")]}, actor=ADMIN)
     pipeline = saved.pipeline_id
     app.pipeline_ids.append(pipeline)
     assert [finding.message for finding in saved.warnings] == [mentions(NO_SPACE)]
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     with failing(app, "write_definition"):
         for n in range(3):
             saved = await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"d{n}"}, actor=ADMIN)
             assert len(saved.warnings) == 1
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     run = await app.done(pipeline)
     await app.until_quiet()
     with failing(app, "archive_definition_runs"):
         await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert app.names(pipeline, ".archived") == [
         ".archived/definition_v1_TIME/runs/latest",
         ".archived/definition_v1_TIME/runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json",
@@ -197,7 +197,7 @@ async def test_definitions(app: App) -> None:
         assert (app.root(pipeline) / artifact.file_path).is_file()
 
 
-async def test_deleting_and_restoring(app: App) -> None:
+async def test_deleting_and_restoring_a_pipeline_is_repaired(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     await app.done(pipeline)
     await app.until_quiet()
@@ -210,11 +210,11 @@ async def test_deleting_and_restoring(app: App) -> None:
     assert (app.folder / "pipelines" / location).is_dir()
     with failing(app, "restore_pipeline"):
         await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)
     assert app.disk(pipeline) == before
 
 
-async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_being_tried_again(
+async def test_an_unreadable_archive_is_logged_and_does_not_prevent_repairs(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     pipeline = await app.pipeline(step("goals"))
@@ -229,11 +229,11 @@ async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_
         patched.setattr(FileRecovery, "_archived_folders", refuse)
         await app.cairn.folder_repair.repair_unfinished()
     assert "[Errno 13] Permission denied" in caplog.text
-    assert pipeline in left(app)  # with others of the app that have not been written down as filed
-    await mended(app, pipeline)
+    assert pipeline in failed_pipelines(app)  # other unsynced pipelines of the app may be listed, too
+    await check_repaired(app, pipeline)
 
 
-async def test_while_it_fails_it_is_tried_again_and_nothing_is_lost(app: App) -> None:
+async def test_a_failing_repair_is_retried_and_loses_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     with failing(app, "promote", "repair", "write_run_info"):
         run = await app.start(pipeline)
@@ -241,14 +241,14 @@ async def test_while_it_fails_it_is_tried_again_and_nothing_is_lost(app: App) ->
         await app.until_quiet()
         for _ in range(2):
             await app.cairn.folder_repair.repair_failed()
-        assert left(app) == {pipeline}
-    await mended(app, pipeline)
+        assert failed_pipelines(app) == {pipeline}
+    await check_repaired(app, pipeline)
 
 
-async def test_whatever_it_raises(app: App) -> None:
-    """Not only the disk: a fault of Cairn's own leaves no run without a driver either."""
+async def test_a_bug_in_file_operations_is_handled_like_a_failing_disk(app: App) -> None:
+    """A run never stays without a driver, even after an unexpected error in Cairn."""
     pipeline = await app.pipeline(step("goals"), step("design", execution=retries(1)))
-    with failing(app, "promote", error=RuntimeError("a fault of ours")):
+    with failing(app, "promote", error=RuntimeError("a bug")):
         run = await app.start(pipeline)
         await app.until_run(run, "completed")
-    await mended(app, pipeline)
+    await check_repaired(app, pipeline)

@@ -1,4 +1,4 @@
-"""Names of files, and the folders after every kind of step."""
+"""File names, and folders after every kind of step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.services.app import App, form, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_a_run_leaves_its_outputs_and_nothing_else(app: App) -> None:
+async def test_a_completed_run_has_only_its_outputs_on_disk(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
     run = await app.done(pipeline)
     await app.until_quiet()
@@ -36,7 +36,7 @@ async def test_a_run_leaves_its_outputs_and_nothing_else(app: App) -> None:
     assert (info["status"], len(info["executions"]), len(info["artifacts"])) == ("completed", 2, 2)
 
 
-async def test_what_waits_for_approval_is_staged_and_promoted_when_it_is_given(app: App) -> None:
+async def test_a_result_is_staged_until_its_approval_and_then_promoted(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     run = await app.start(pipeline)
     execution = await app.until_execution(run, "goals", "waiting_approval_to_complete")
@@ -59,7 +59,7 @@ async def test_what_waits_for_approval_is_staged_and_promoted_when_it_is_given(a
     assert app.workspaces(pipeline) == set()
 
 
-async def test_a_workspace_goes_when_the_next_one_starts(app: App) -> None:
+async def test_a_workspace_is_deleted_when_the_next_checkpoint_starts(app: App) -> None:
     """The folders after every kind of step."""
     pipeline = await app.pipeline(form("goals"), form("design"), advance=False)
     run = await app.start(pipeline)
@@ -68,7 +68,7 @@ async def test_a_workspace_goes_when_the_next_one_starts(app: App) -> None:
     await app.fill(run, "goals", goals="grow")
     design = (await app.until_execution(run, "design", "pending")).execution_id
     await app.until_quiet()
-    assert app.workspaces(pipeline) == {goals, design}  # it waits for a start
+    assert app.workspaces(pipeline) == {goals, design}  # the next checkpoint waits for a manual start
     await app.cairn.executions.start(design, actor=ADMIN)
     assert app.workspaces(pipeline) == {design}
     await app.fill(run, "design", design="blue")

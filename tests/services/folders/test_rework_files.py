@@ -11,8 +11,8 @@ from tests.services.rework_functions import code, requested_reworks, versioned_c
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(app: App) -> None:
-    """After any number of reworks; their contents stay readable."""
+async def test_replaced_files_are_moved_to_superseded(app: App) -> None:
+    """After any number of reworks. Their content stays readable."""
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
     with requested_reworks(app) as runner:
@@ -22,8 +22,8 @@ async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(
     await app.until_quiet()
     outputs = {path: content for path, content in app.disk(pipeline).items() if "checkpoint_0" in path}
     versions = [e for e in app.executions(run) if e.checkpoint_key == "code"]
-    (stands,) = [path for path in outputs if "/outputs/" in path]
-    name, folder = stands.rpartition("/")[2], "runs/v1/checkpoint_0_code"
+    (current,) = [path for path in outputs if "/outputs/" in path]
+    name, folder = current.rpartition("/")[2], "runs/v1/checkpoint_0_code"
     assert outputs == {
         f"{folder}/outputs/{name}": b'{"version":3}',
         f"{folder}/superseded/{versions[0].execution_id}/{name}": b'{"version":1}',
@@ -37,8 +37,8 @@ async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(
     assert [a.artifact_name for a in app.artifacts(run)] == ["code", "test"]
 
 
-async def test_superseded_files_are_looked_after_like_any_others(app: App) -> None:
-    """Missing, changed and added files there are drift."""
+async def test_drift_of_superseded_files_is_repaired(app: App) -> None:
+    """Missing, changed and added files in the folder are drift."""
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
     with requested_reworks(app) as runner:
@@ -59,7 +59,7 @@ async def test_superseded_files_are_looked_after_like_any_others(app: App) -> No
     assert kept == {b"changed", b"mine"}
 
 
-async def test_an_earlier_pass_takes_its_superseded_files_along(app: App) -> None:
+async def test_superseded_files_are_archived_with_their_pass(app: App) -> None:
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"), form("end"))
     with requested_reworks(app) as runner:
@@ -80,8 +80,8 @@ async def test_an_earlier_pass_takes_its_superseded_files_along(app: App) -> Non
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_superseded_files_are_archived_and_come_back_with_a_rollback(app: App) -> None:
-    """Over reworked checkpoints as well."""
+async def test_superseded_files_are_archived_by_a_rollback_and_restored_by_its_undo(app: App) -> None:
+    """For reworked checkpoints, too."""
     versioned_code(app)
     pipeline = await app.pipeline(code(approve="start"), step("test"), form("end"))
     with requested_reworks(app) as runner:
@@ -93,18 +93,18 @@ async def test_superseded_files_are_archived_and_come_back_with_a_rollback(app: 
         await app.until_execution(run, "end", "in_progress")
     await app.until_quiet()
 
-    def lies(under: str) -> dict[str, bytes | str]:
+    def files_below(under: str) -> dict[str, bytes | str]:
         return {path: content for path, content in app.disk(pipeline).items() if path.startswith(under)}
 
-    before = lies("runs/v1/checkpoint")
+    before = files_below("runs/v1/checkpoint")
     assert len(before) == 3
     rollback = await app.roll_back(run, -1)
     await app.until_quiet()
-    assert lies("runs/v1/checkpoint") == {}
+    assert files_below("runs/v1/checkpoint") == {}
     assert [name for name in app.names(pipeline, ".archived") if "superseded" in name] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_0/superseded/UUID/code_ID_v1.json"
     ]
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
-    assert lies("runs/v1/checkpoint") == before
+    assert files_below("runs/v1/checkpoint") == before
     await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -23,7 +23,7 @@ def lines(app: App, pipeline: str, name: str = "system.log") -> list[tuple[str, 
     return [match.groups() for match in found if match is not None]
 
 
-async def test_every_event_is_a_line(app: App) -> None:
+async def test_each_event_is_one_line(app: App) -> None:
     @app.function("fails")
     async def fails(ctx: Ctx) -> None:
         raise ValueError("one\ntwo")
@@ -33,9 +33,9 @@ async def test_every_event_is_a_line(app: App) -> None:
     await app.until_run(run, "paused")
     await app.until_quiet()
     await app.cairn.system_log.write_new_events()
-    told = [event.event_type for event in app.events(pipeline_id=pipeline)]
+    event_types = [event.event_type for event in app.events(pipeline_id=pipeline)]
     written = lines(app, pipeline)
-    assert [line[2] for line in written] == told
+    assert [line[2] for line in written] == event_types
     assert written[0][:5] == ("INFO", None, "pipeline_created", mentions(), "admin")
     failed = next(line for line in written if line[2] == "execution_failed")
     assert failed[:5] == ("ERROR", " v1", "execution_failed", mentions("Goals", "one two"), "worker")
@@ -43,8 +43,8 @@ async def test_every_event_is_a_line(app: App) -> None:
     assert lines(app, pipeline) == written
 
 
-async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
-    """Also when the process was killed before it could note how far it was."""
+async def test_writing_resumes_at_the_last_position_after_a_restart(app: App) -> None:
+    """Even if the process was killed before it saved the position."""
     pipeline = await app.pipeline(step("goals"))
     await app.done(pipeline)
     await app.until_quiet()
@@ -62,7 +62,7 @@ async def test_after_a_start_it_goes_on_where_it_was(app: App) -> None:
     assert [line[2] for line in lines(app, pipeline)[len(before) :]] == ["pipeline_updated"]
 
 
-async def test_large_ones_are_rotated(app: App) -> None:
+async def test_large_log_files_are_rotated(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]
     for n in range(6):
@@ -75,7 +75,7 @@ async def test_large_ones_are_rotated(app: App) -> None:
     }
 
 
-async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(app: App) -> None:
+async def test_writing_the_log_does_not_recreate_a_deleted_pipeline(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     await app.cairn.system_log.write_new_events()
     location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
@@ -84,7 +84,7 @@ async def test_a_deleted_pipeline_is_not_brought_back_by_its_log(app: App) -> No
     assert (app.folder / "pipelines" / location / ".pipeline_system/logs/system.log").is_file()
 
 
-async def test_a_link_in_its_place_is_not_followed(app: App, tmp_path: Path) -> None:
+async def test_a_symbolic_link_is_not_followed(app: App, tmp_path: Path) -> None:
     pipeline = await app.pipeline(step("goals"))
     outside = tmp_path / "outside"
     outside.write_text("untouched")

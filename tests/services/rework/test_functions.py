@@ -14,8 +14,8 @@ from tests.services.app import App, retries, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-def versions(app: App) -> None:
-    """`write` puts out the next version each time it is sent back."""
+def register_write(app: App) -> None:
+    """Register `write`, which outputs the next version for each rework."""
 
     @app.function("write")
     def write(ctx: Ctx) -> dict[str, Any]:
@@ -23,9 +23,9 @@ def versions(app: App) -> None:
         return {"version": before + 1}
 
 
-async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(app: App) -> None:
-    """In a thread of its own: what decides about a call is the same again."""
-    versions(app)
+async def test_inputs_are_replayed_until_each_call_and_then_updated(app: App) -> None:
+    """For a function in a thread. Each call must see the same inputs as before."""
+    register_write(app)
     seen: list[list[int]] = []
 
     @app.function("examine")
@@ -44,14 +44,14 @@ async def test_it_sees_what_it_saw_until_each_call_and_then_the_new_artifacts(ap
     pipeline = await app.pipeline(step("code", "write"), step("test", "examine", outputs=["test.json"]))
     run = await app.done(pipeline)
     assert seen == [[1], [1, 2], [1, 2, 3]]
-    assert app.output(run, "test") == {"seen": 2}  # what was staged last stands for what is returned
+    assert app.output(run, "test") == {"seen": 2}  # the last staged artifact replaces the returned value
     assert [e.checkpoint_key for e in app.executions(run)] == ["code", "test", "code", "code"]
     prompts = [(e.regression_context or {}).get("prompt") for e in app.executions(run)]
     assert prompts == [None, None, "Make 2 of it.", "Make 3 of it."]
 
 
-async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) -> None:
-    versions(app)
+async def test_a_retry_of_a_coroutine_function_replays_the_recorded_answers(app: App) -> None:
+    register_write(app)
     tries: list[str] = []
 
     @app.function("examine_once")
@@ -73,8 +73,8 @@ async def test_a_coroutine_function_too_and_a_retry_keeps_its_answers(app: App) 
     assert app.event_types(run).count("rework_requested") == 1
 
 
-async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
-    versions(app)
+async def test_nondeterministic_calls_are_an_error(app: App) -> None:
+    register_write(app)
     prompts = iter(["First.", "Second."])
 
     @app.function("fickle")
@@ -91,7 +91,7 @@ async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
         return {}
 
     calls = iter(range(9))
-    told = {
+    expected_errors = {
         "fickle": mentions(
             "1",
             "request_rework(checkpoint='code', prompt='First.', reason='')",
@@ -99,18 +99,18 @@ async def test_one_that_does_not_repeat_itself_is_told_so(app: App) -> None:
         ),
         "forgetful": mentions("1", "request_rework(checkpoint='code', prompt='Once.', reason='')"),
     }
-    for name, words in told.items():
+    for name, message in expected_errors.items():
         pipeline = await app.pipeline(step("code", "write"), step("test", name, outputs=["test.json"]))
         run = await app.start(pipeline)
         await app.until_run(run, "paused")
         error = app.execution(run, "test").error_details.last_error
         assert error is not None
         assert error.error_type == "nondeterministic_calls"
-        assert error.error_message == words
+        assert error.error_message == message
         await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_refused_rework_is_an_answer(app: App) -> None:
+async def test_a_refused_rework_is_returned_as_an_answer(app: App) -> None:
     @app.function("hopeful")
     async def hopeful(ctx: Ctx) -> dict[str, Any]:
         answer = ctx.request_rework("nowhere", "Please.")

@@ -1,4 +1,4 @@
-"""Lineage: what was made from what, what waited for what, what is stale."""
+"""Lineage: artifact flow, dependencies and staleness."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 def rows(app: App, view: str, *columns: str, order: str, **where: str) -> list[dict[str, Any]]:
-    """Those of a view, whole or some columns."""
+    """Return the rows of a view, with all or some columns."""
     named = ", ".join(columns) or "*"
     conditions = " AND ".join(f"{name} = :{name}" for name in where)
     query = sa.text(f"SELECT {named} FROM {view} WHERE {conditions} ORDER BY {order}")
@@ -28,12 +28,12 @@ def rows(app: App, view: str, *columns: str, order: str, **where: str) -> list[d
 
 
 def mapped(key: str, *sources: str, **more: Any) -> dict[str, Any]:
-    """A checkpoint that gives back what it reads of others."""
+    """Return a checkpoint that outputs its mapped inputs."""
     return step(key, "give_back", input_mapping={source: source for source in sources}, **more)
 
 
-def timeless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without times, which are there."""
+def without_times(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Remove the times after checking that they are set."""
     for row in found:
         assert row.pop("created_at") is not None
         row.pop("started_at", None)
@@ -42,7 +42,7 @@ def timeless(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def feedback_loop(app: App) -> tuple[str, str, dict[str, Execution]]:
-    """Plan, dev, test, verify, where the test sends work back to dev. It stops before the last form is filled in."""
+    """Run plan, dev, test and verify, where test requests rework of dev. Stops at the last form."""
     versions = iter(range(1, 9))
 
     @app.function("develop")
@@ -68,11 +68,11 @@ async def feedback_loop(app: App) -> tuple[str, str, dict[str, Execution]]:
     return pipeline, run, jobs
 
 
-async def test_the_views_tell_seed_2s_story(app: App) -> None:
-    """Whole rows, the same on both databases."""
+async def test_the_views_show_a_feedback_loop(app: App) -> None:
+    """All columns, with equal values on both databases."""
     pipeline, run, jobs = await feedback_loop(app)
     ids = {name: e.execution_id for name, e in jobs.items()}
-    assert timeless(rows(app, "active_pipelines", order="run_id", pipeline_id=pipeline)) == [
+    assert without_times(rows(app, "active_pipelines", order="run_id", pipeline_id=pipeline)) == [
         {
             "pipeline_id": pipeline,
             "pipeline_name": "Clowder",
@@ -89,7 +89,7 @@ async def test_the_views_tell_seed_2s_story(app: App) -> None:
             "cancelled_jobs": 0,
         }
     ]
-    summary = timeless(rows(app, "job_summary", order="created_at, checkpoint_position", pipeline_id=pipeline))
+    summary = without_times(rows(app, "job_summary", order="created_at, checkpoint_position", pipeline_id=pipeline))
     prompt = "Add user authentication"
     expected: list[tuple[str, str, str, int, str, int, int]] = [
         ("plan", "plan", prompt, 0, "completed", 1, 0),
@@ -123,7 +123,7 @@ async def test_the_views_tell_seed_2s_story(app: App) -> None:
         }
         for name, stage, own, position, status, produced, consumed in expected
     ]
-    chain = timeless(rows(app, "regression_chains", order="depth", root_job_id=ids["test"]))
+    chain = without_times(rows(app, "regression_chains", order="depth", root_job_id=ids["test"]))
     link = {"root_job_id": ids["test"], "pipeline_id": pipeline, "run_id": run, "status": "completed"}
     assert chain == [
         {
@@ -156,13 +156,13 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
     pipeline, run, jobs = await feedback_loop(app)
     names = {e.execution_id: name for name, e in jobs.items()}
     flow = rows(app, "artifact_flow", order="consumed_at, artifact_name", pipeline_id=pipeline)
-    told = {(names[row["producer_job_id"]], row["artifact_name"], names.get(row["consumer_job_id"])) for row in flow}
-    assert told == {
+    edges = {(names[row["producer_job_id"]], row["artifact_name"], names.get(row["consumer_job_id"])) for row in flow}
+    assert edges == {
         ("plan", "plan", "dev"),
         ("plan", "plan", "again"),
         ("plan", "plan", "verify"),
-        ("dev", "dev", "test"),  # before it asked
-        ("test", "test", "again"),  # what the tester had found so far
+        ("dev", "dev", "test"),  # before the rework
+        ("test", "test", "again"),  # the findings so far
         ("again", "dev", "test"),
         ("again", "dev", "verify"),
         ("test", "test", "verify"),
@@ -189,7 +189,7 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
     lineage = app.cairn.rework_queries.get_lineage(run)
     assert {
         (names[one.producer_execution_id], one.artifact_name, names[one.consumer_execution_id]) for one in lineage.flow
-    } == {edge for edge in told if edge[2] is not None}
+    } == {edge for edge in edges if edge[2] is not None}
     assert not any(one.is_stale for one in lineage.flow)
     assert {
         (names[one.execution_id], names[one.depends_on_execution_id], one.dependency_type)
@@ -223,8 +223,8 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_only_what_was_wanted_counts_as_read(app: App) -> None:
-    """Reads through a mapping, a reference and the previous version; none for a checkpoint that reads nothing."""
+async def test_only_requested_inputs_count_as_reads(app: App) -> None:
+    """Mappings, references and the previous version are reads. A checkpoint without inputs has none."""
 
     @app.function("look_back")
     async def look_back(ctx: Ctx) -> dict[str, int]:
@@ -246,8 +246,8 @@ async def test_only_what_was_wanted_counts_as_read(app: App) -> None:
     assert read == {("a", "one"), ("b", "two"), ("two", "two")}
 
 
-async def test_a_form_reads_what_it_shows_for_reference(app: App) -> None:
-    """Forms read too."""
+async def test_a_form_reads_its_reference_material(app: App) -> None:
+    """Reference material of a form is a read, too."""
     shown = {"include_checkpoint_outputs": [{"checkpoint_id": "a"}]}
     pipeline = await app.pipeline(step("a"), form("ask", inputs=shown))
     run = await app.start(pipeline)
@@ -258,8 +258,8 @@ async def test_a_form_reads_what_it_shows_for_reference(app: App) -> None:
     ] == [("a", "ask")]
 
 
-async def test_each_dispatch_reads_anew_and_depends_once(app: App) -> None:
-    """Only the reads of the dispatch that made the result count."""
+async def test_each_dispatch_records_its_reads_and_one_dependency(app: App) -> None:
+    """Only the reads of the dispatch that produced the result count."""
     calls: list[int] = []
 
     @app.function("second_time")
@@ -284,8 +284,8 @@ async def test_each_dispatch_reads_anew_and_depends_once(app: App) -> None:
 
 
 # ---- staleness ---------------------------------------------------------------------------------------------
-async def counted(app: App) -> tuple[str, str]:
-    """`a` puts out another number each time; `b` reads it, `c` reads `b`, `d` reads nothing."""
+async def counting_pipeline(app: App) -> tuple[str, str]:
+    """Run a pipeline where `a` outputs a new number each time, `b` reads `a`, `c` reads `b` and `d` reads nothing."""
     numbers = iter(range(1, 99))
 
     @app.function("count")
@@ -300,18 +300,18 @@ def stale(app: App, run: str) -> list[str]:
     return [item.key for item in app.run(run).checkpoints if item.is_stale]
 
 
-async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
-    """Without a parent, at the same position; only consumers of changed artifacts."""
-    _, run = await counted(app)
+async def test_stale_executions_are_rerun_one_by_one(app: App) -> None:
+    """Without a parent, at the same position. Only consumers of changed artifacts are stale."""
+    _, run = await counting_pipeline(app)
     assert stale(app, run) == []
     await app.cairn.rework.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), actor=ADMIN)
     await app.until_run(run, "completed")
     assert stale(app, run) == ["b"]
     old = app.execution(run, "b")
     assert "rerun" in old.available_commands
-    asked = await app.cairn.rework.rerun(old.execution_id, actor=ADMIN)
+    created = await app.cairn.rework.rerun(old.execution_id, actor=ADMIN)
     await app.until_run(run, "completed")
-    new = app.cairn.execution_queries.get_execution(asked.execution_id)
+    new = app.cairn.execution_queries.get_execution(created.execution_id)
     assert (new.checkpoint_key, new.parent_execution_id, new.superseded_by) == ("b", None, None)
     assert new.regression_context == {
         "reason": mentions(),
@@ -330,7 +330,7 @@ async def test_stale_work_is_done_again_one_by_one(app: App) -> None:
     assert stale(app, run) == []
 
 
-async def test_the_same_bytes_again_leave_nothing_stale(app: App) -> None:
+async def test_an_unchanged_artifact_makes_nothing_stale(app: App) -> None:
     """Only changed artifacts count."""
     pipeline = await app.pipeline(step("a"), mapped("b", "a"))
     run = await app.done(pipeline)
@@ -340,8 +340,8 @@ async def test_the_same_bytes_again_leave_nothing_stale(app: App) -> None:
     assert stale(app, run) == []
 
 
-async def test_what_read_from_an_archived_one_is_stale(app: App) -> None:
-    """Later runs are not touched by a rollback in an earlier one."""
+async def test_readers_of_an_archived_artifact_are_stale(app: App) -> None:
+    """A rollback in an earlier run does not change later runs."""
     numbers = iter(range(1, 99))
 
     @app.function("count_on")

@@ -13,35 +13,35 @@ from tests.services.rework_functions import code, requested_reworks, versioned_c
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_an_execution_sends_work_back_and_goes_on_with_the_new_artifacts(app: App) -> None:
-    """A loop from test to code, with the findings of the test."""
+async def test_a_requester_continues_with_the_new_artifacts(app: App) -> None:
+    """The test requests rework of the code, with its findings."""
     seen = versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
     with requested_reworks(app) as runner:
         runner.request("test", "code", "Add the tests.", "Coverage is low.", test={"missing": ["reset"]})
         run = await app.done(pipeline, original_prompt="Sign in")
     assert seen == [None, ("Add the tests.", "Coverage is low.", "test", {"test": {"missing": ["reset"]}})]
-    first, asker, rework, verify = app.executions(run)
+    first, requester, rework, verify = app.executions(run)
     assert (rework.checkpoint_key, rework.status, rework.checkpoint_position) == ("code", "completed", 0)
     assert (rework.parent_execution_id, rework.regression_context) == (
-        asker.execution_id,
+        requester.execution_id,
         {
             "reason": "Coverage is low.",
             "prompt": "Add the tests.",
             "requested_by": "test",
-            "requested_by_execution_id": asker.execution_id,
+            "requested_by_execution_id": requester.execution_id,
         },
     )
     assert (first.superseded_by, rework.superseded_by) == (rework.execution_id, None)
-    assert (asker.dispatch_number, asker.attempt_number) == (2, 1)
+    assert (requester.dispatch_number, requester.attempt_number) == (2, 1)
     assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
     assert app.output(run, "verify")["code"] == {"version": 2}
     assert app.run(run).original_prompt == "Sign in"
-    assert not any(e.stale_inputs for e in (asker, rework, verify))
+    assert not any(e.stale_inputs for e in (requester, rework, verify))
 
 
-async def test_the_asker_is_told_all_of_it(app: App) -> None:
-    """The event carries how it ended and what came of it, whichever way."""
+async def test_the_requester_is_notified_of_the_status_and_artifacts(app: App) -> None:
+    """For completed and refused reworks."""
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
     with requested_reworks(app) as runner:
@@ -50,8 +50,8 @@ async def test_the_asker_is_told_all_of_it(app: App) -> None:
         run = await app.done(pipeline)
     rework = app.execution(run, "code")
     (made,) = rework.artifacts_generated
-    told = [event for event in app.events(run) if event.event_type == "rework_ended"]
-    assert [event.metadata for event in told] == [
+    ended = [event for event in app.events(run) if event.event_type == "rework_ended"]
+    assert [event.metadata for event in ended] == [
         {
             "checkpoint": "code",
             "status": "completed",
@@ -77,11 +77,11 @@ async def test_the_asker_is_told_all_of_it(app: App) -> None:
             "artifacts": [],
         },
     ]
-    assert {event.execution_id for event in told} == {app.execution(run, "test").execution_id}
-    assert told[0].description == mentions("Test")
+    assert {event.execution_id for event in ended} == {app.execution(run, "test").execution_id}
+    assert ended[0].description == mentions("Test")
 
 
-async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: App) -> None:
+async def test_a_rework_that_is_approved_later_is_reported_with_its_artifacts(app: App) -> None:
     """It needs an approval even when its output is the same."""
     pipeline = await app.pipeline(step("code", approve="complete"), step("test"))
     with requested_reworks(app) as runner:
@@ -92,22 +92,22 @@ async def test_a_rework_that_is_approved_later_is_told_with_its_artifacts(app: A
         assert app.execution(run, "test").waiting_on == "rework"
         await app.decide(run, "code", "approve")
         await app.until_run(run, "completed")
-    (told,) = [event for event in app.events(run) if event.event_type == "rework_ended"]
-    assert [made["name"] for made in told.metadata["artifacts"]] == ["code"]
+    (ended,) = [event for event in app.events(run) if event.event_type == "rework_ended"]
+    assert [made["name"] for made in ended.metadata["artifacts"]] == ["code"]
 
 
-async def test_what_is_asked_beyond_the_limit_people_grant(app: App) -> None:
-    """Ten per run."""
+async def test_a_rework_over_the_limit_needs_an_escalation(app: App) -> None:
+    """The limit is ten reworks per run."""
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test"))
     with requested_reworks(app) as runner:
         for _ in range(11):
             runner.request("test", "code", "More.", "Never enough.")
         run = await app.start(pipeline)
-        asked = await app.until(
+        escalation = await app.until(
             lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None)
         )
-        assert asked.reason == mentions("10")
+        assert escalation.reason == mentions("10")
         await app.decide(run, "test", "retry")
         await app.until_run(run, "completed")
     rework = app.execution(run, "code")
@@ -116,7 +116,7 @@ async def test_what_is_asked_beyond_the_limit_people_grant(app: App) -> None:
     assert (rework.regression_context["prompt"], rework.regression_context["reason"]) == ("More.", "Never enough.")
 
 
-async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App) -> None:
+async def test_a_failed_rework_follows_its_policy_and_can_be_dismissed(app: App) -> None:
     """The requester waits, then continues and receives the reason."""
     tries: list[int] = []
 
@@ -137,14 +137,14 @@ async def test_a_failed_rework_follows_its_policy_and_may_be_dismissed(app: App)
         await app.cairn.executions.cancel(rework.execution_id, actor=ADMIN)
         await app.cairn.runs.resume(run, actor=ADMIN)
         await app.until_run(run, "completed")
-    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
-    assert (told["status"], told["reason"], told["artifacts"]) == ("failed", "no idea", [])
+    (ended,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
+    assert (ended["status"], ended["reason"], ended["artifacts"]) == ("failed", "no idea", [])
     assert app.output(run, "test")["code"] == {"n": 1}
     await app.until_quiet()
     assert "superseded" not in str(app.names(pipeline))
 
 
-async def test_the_context_of_a_rework_says_why(app: App) -> None:
+async def test_the_context_of_a_rework_includes_its_reason(app: App) -> None:
     """Shown before the start and stored with the execution."""
     pipeline = await app.pipeline(step("code", approve="start"), step("test"))
     with requested_reworks(app) as runner:
@@ -165,7 +165,7 @@ async def test_the_context_of_a_rework_says_why(app: App) -> None:
     assert after.model_copy(update={"stored": False}) == before
 
 
-async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: App) -> None:
+async def test_a_requester_continues_without_a_rework_that_was_rejected_at_its_start(app: App) -> None:
     pipeline = await app.pipeline(step("code", approve="start"), step("test"))
     with requested_reworks(app) as runner:
         runner.request("test", "code")
@@ -174,6 +174,6 @@ async def test_refused_at_its_start_the_asker_goes_on_with_what_there_is(app: Ap
         await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).pending_approvals)
         await app.decide(run, "code", "refuse", "not now")
         await app.until_run(run, "completed")
-    (told,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
-    assert (told["status"], told["reason"]) == ("refused", "not now")
+    (ended,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
+    assert (ended["status"], ended["reason"]) == ("refused", "not now")
     assert [e.status for e in app.executions(run)] == ["completed", "completed", "cancelled"]

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from cairn.store import tables as t
 from tests.services.app import App, retries
-from tests.services.runs.test_scripts import of_server, script
+from tests.services.runs.test_scripts import script, script_processes
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 TEST = """
 def main(ctx):
     rounds = []
-    while ctx.inputs["dev"]["n"] < {wanted}:
+    while ctx.inputs["dev"]["n"] < {target}:
         answer = ctx.request_rework("dev", prompt=f"more than {{ctx.inputs['dev']['n']}}", reason="too small")
         rounds.append(answer.status)
     return {{"n": ctx.inputs["dev"]["n"], "rounds": rounds}}
@@ -23,7 +23,7 @@ def main(ctx):
 
 
 async def counting(app: App, test: dict[str, Any], **more: Any) -> str:
-    """dev puts out one more each time that it is done."""
+    """Create a pipeline whose dev checkpoint counts its executions."""
     made: list[int] = []
 
     @app.function("one_more")
@@ -40,22 +40,22 @@ async def counting(app: App, test: dict[str, Any], **more: Any) -> str:
     return await app.pipeline(dev, test)
 
 
-def wanting(n: int) -> dict[str, Any]:
-    return script("test", source=TEST.format(wanted=n))
+def requesting_until(n: int) -> dict[str, Any]:
+    return script("test", source=TEST.format(target=n))
 
 
-async def test_a_script_sends_work_back_until_it_is_content(app: App) -> None:
-    pipeline = await counting(app, wanting(3))
+async def test_a_script_can_request_several_reworks(app: App) -> None:
+    pipeline = await counting(app, requesting_until(3))
     run = await app.done(pipeline)
     assert app.output(run, "test") == {"n": 3, "rounds": ["completed", "completed"]}
-    asker = app.execution(run, "test")
-    reworks = [e for e in app.executions(run) if e.parent_execution_id == asker.execution_id]
+    requester = app.execution(run, "test")
+    reworks = [e for e in app.executions(run) if e.parent_execution_id == requester.execution_id]
     assert [(e.checkpoint_key, e.status.value) for e in reworks] == [("dev", "completed")] * 2
-    assert asker.attempt_number == 1
+    assert requester.attempt_number == 1
     c = t.execution_calls.c
     rows = app.cairn.database.read(
         lambda conn: conn.execute(
-            sa.select(c.number, c.kind, c.arguments).where(c.execution_id == asker.execution_id).order_by(c.number)
+            sa.select(c.number, c.kind, c.arguments).where(c.execution_id == requester.execution_id).order_by(c.number)
         ).all()
     )
     assert [tuple(row) for row in rows] == [
@@ -63,19 +63,19 @@ async def test_a_script_sends_work_back_until_it_is_content(app: App) -> None:
     ]
 
 
-async def test_while_it_waits_there_is_no_process_and_a_restart_changes_nothing(app: App) -> None:
-    pipeline = await counting(app, wanting(2), approve="complete")
+async def test_a_script_waits_for_a_rework_without_a_process(app: App) -> None:
+    pipeline = await counting(app, requesting_until(2), approve="complete")
     run = await app.start(pipeline)
     await app.decide(run, "dev", "approve")
     await app.until(lambda: app.execution(run, "test").waiting_on == "rework" or None)
     await app.until_quiet()
-    await app.until(lambda: of_server() == [] or None, 1.0)
+    await app.until(lambda: script_processes() == [] or None, 1.0)
     await app.decide(run, "dev", "approve")
     await app.until_run(run, "completed")
     assert app.output(run, "test") == {"n": 2, "rounds": ["completed"]}
 
 
-async def test_a_rework_that_is_not_possible_is_told_and_the_script_goes_on(app: App) -> None:
+async def test_a_script_continues_after_a_refused_rework(app: App) -> None:
     source = "def main(ctx):\n    return dict(ctx.request_rework('nobody', 'do it', 'why'))\n"
     pipeline = await app.pipeline(script("test", source=source))
     run = await app.done(pipeline)
@@ -84,7 +84,7 @@ async def test_a_rework_that_is_not_possible_is_told_and_the_script_goes_on(app:
     assert "nobody" in answer["reason"]
 
 
-async def test_a_retry_keeps_the_calls_and_a_revision_begins_anew(app: App) -> None:
+async def test_a_retry_replays_recorded_calls_and_a_revision_does_not(app: App) -> None:
     source = (
         "def main(ctx):\n"
         "    answer = ctx.request_rework('dev', f'round {ctx.revision}', 'why')\n"

@@ -1,4 +1,4 @@
-"""A user who has looked at a result requests a rework."""
+"""Users request rework after reviewing a result."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ANN = Actor("ann", frozenset({"editor"}))
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None:
-    """For an execution waiting for approval: it waits and runs again with the new artifacts."""
+async def test_a_user_requests_rework_of_an_input_while_approving(app: App) -> None:
+    """The execution waits for the rework and runs again with the new artifacts."""
     seen = versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back", approve="complete"))
     run = await app.start(pipeline)
-    asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
-    assert "rework" in asker.available_commands
-    request = ReworkSpec(asker.execution_id, "code", "Make it short.", "It is too long.")
+    requester = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    assert "rework" in requester.available_commands
+    spec = ReworkSpec(requester.execution_id, "code", "Make it short.", "It is too long.")
     command = uuid4()
-    asked = await app.cairn.rework.create(request, actor=ANN, command_id=command)
-    again = await app.cairn.rework.create(request, actor=ANN, command_id=command)
-    assert again == asked
+    created = await app.cairn.rework.create(spec, actor=ANN, command_id=command)
+    again = await app.cairn.rework.create(spec, actor=ANN, command_id=command)
+    assert again == created
     await app.until(lambda: app.execution(run, "test").dispatch_number == 2)
     await app.until_execution(run, "test", "waiting_approval_to_complete")
     assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
@@ -39,29 +39,29 @@ async def test_a_person_sends_back_what_a_result_was_made_from(app: App) -> None
         None,
         ("Make it short.", "It is too long.", "ann", {"test": {"input": None, "code": {"version": 1}}}),
     ]
-    rework = app.cairn.execution_queries.get_execution(asked.execution_id)
-    assert (rework.parent_execution_id, rework.checkpoint_key) == (asker.execution_id, "code")
+    rework = app.cairn.execution_queries.get_execution(created.execution_id)
+    assert (rework.parent_execution_id, rework.checkpoint_key) == (requester.execution_id, "code")
     await app.decide(run, "test", "approve")
     await app.until_run(run, "completed")
     assert len(app.executions(run)) == 3
 
 
-async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
+async def test_a_completed_run_is_reopened_until_the_rework_ends(app: App) -> None:
     """The requester stays completed and becomes stale."""
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
     run = await app.start(pipeline)
     await app.fill(run, "end", end="done")
     await app.until_run(run, "completed")
-    asker = app.execution(run, "test")
-    asked = await app.cairn.rework.create(ReworkSpec(asker.execution_id, "code"), actor=ADMIN)
+    requester = app.execution(run, "test")
+    created = await app.cairn.rework.create(ReworkSpec(requester.execution_id, "code"), actor=ADMIN)
     await app.until_run(run, "completed")
     first, rework = [e for e in app.executions(run) if e.checkpoint_key == "code"]
     after = app.execution(run, "test")
     assert (after.execution_id, after.dispatch_number, rework.execution_id) == (
-        asker.execution_id,
+        requester.execution_id,
         1,
-        asked.execution_id,
+        created.execution_id,
     )
     (read,) = first.artifacts_generated
     assert [dict(one) for one in after.stale_inputs] == [
@@ -79,8 +79,8 @@ async def test_a_completed_run_reopens_until_the_rework_ends(app: App) -> None:
     assert "run_reopened" in app.event_types(run)
 
 
-async def test_the_impact_is_shown_before(app: App) -> None:
-    """Like a rollback's preview: nothing is touched."""
+async def test_a_rework_can_be_previewed(app: App) -> None:
+    """Like the preview of a rollback, this changes nothing."""
     versioned_code(app)
     pipeline = await app.pipeline(
         code(),
@@ -89,20 +89,20 @@ async def test_the_impact_is_shown_before(app: App) -> None:
         step("test", "give_back", approve="complete", input_mapping={"c": "code"}),
     )
     run = await app.start(pipeline)
-    asker = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    requester = await app.until_execution(run, "test", "waiting_approval_to_complete")
     before = app.executions(run)
-    stands, left = before[0], app.execution(run, "left")
-    (made,) = stands.artifacts_generated
-    request = ReworkSpec(asker.execution_id, stands.checkpoint_id, "Again.")
-    preview = app.cairn.rework_queries.preview(request, ADMIN)
-    assert asker.approval is not None
+    current, left = before[0], app.execution(run, "left")
+    (made,) = current.artifacts_generated
+    spec = ReworkSpec(requester.execution_id, current.checkpoint_id, "Again.")
+    preview = app.cairn.rework_queries.preview(spec, ADMIN)
+    assert requester.approval is not None
     assert preview.model_dump() == {
         "run_id": run,
-        "checkpoint_id": stands.checkpoint_id,
+        "checkpoint_id": current.checkpoint_id,
         "checkpoint_key": "code",
         "checkpoint_name": "Code",
         "checkpoint_position": 0,
-        "execution_id": stands.execution_id,
+        "execution_id": current.execution_id,
         "replaced": [
             {
                 "artifact_record_id": made.artifact_record_id,
@@ -111,11 +111,11 @@ async def test_the_impact_is_shown_before(app: App) -> None:
                 "size_bytes": made.size_bytes,
             }
         ],
-        "requester_execution_id": asker.execution_id,
+        "requester_execution_id": requester.execution_id,
         "requester_checkpoint_name": "Test",
         "requester_waits": True,
         "withdrawn_approvals": [
-            {"approval_id": asker.approval.approval_id, "kind": "completion", "checkpoint_name": "Test"}
+            {"approval_id": requester.approval.approval_id, "kind": "completion", "checkpoint_name": "Test"}
         ],
         "stale_executions": [
             {
@@ -133,12 +133,12 @@ async def test_the_impact_is_shown_before(app: App) -> None:
     assert app.executions(run) == before
     await app.decide(run, "test", "approve")
     await app.until_run(run, "completed")
-    after = app.cairn.rework_queries.preview(request, ADMIN)
+    after = app.cairn.rework_queries.preview(spec, ADMIN)
     assert (after.reopens_run, after.requester_waits, after.withdrawn_approvals) == (True, False, [])
     assert [one.checkpoint_name for one in after.stale_executions] == ["Left", "Test"]
 
 
-async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
+async def test_an_impossible_rework_is_refused_with_a_reason(app: App) -> None:
     pipeline = await app.pipeline(form("root"), step("test"), form("end"))
     run = await app.start(pipeline)
     await app.fill(run, "root", root="x")
@@ -147,9 +147,9 @@ async def test_what_cannot_be_sent_back_is_told(app: App) -> None:
     assert [("rework" in e.available_commands) for e in (root, test, end)] == [False, True, False]
 
     async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
-        with pytest.raises(error) as told:
+        with pytest.raises(error) as raised:
             await app.cairn.rework.create(ReworkSpec(execution_id, checkpoint), actor=ADMIN)
-        return str(told.value)
+        return str(raised.value)
 
     assert await refused(str(uuid4()), "root", NotFound) != ""
     with pytest.raises(InvalidInput) as wrong:

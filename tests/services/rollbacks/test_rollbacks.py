@@ -25,8 +25,8 @@ from tests.services.app import App, form, plain, retries, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-def same(preview: RollbackPreview, done: Rollback) -> bool:
-    """What was foreseen is what happened; only the folder bears another time."""
+def matches_preview(preview: RollbackPreview, done: Rollback) -> bool:
+    """Check that the rollback equals its preview, except for the time in folder names."""
 
     def comparable(facts: RollbackPreview | Rollback) -> Any:
         shared = facts.model_dump(include=set(RollbackPreview.model_fields) & set(Rollback.model_fields))
@@ -45,17 +45,17 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     await app.until_quiet()
     (app.root(pipeline) / "runs/v1/checkpoint_2_step2/notes.txt").write_text("mine")
     before = {a.artifact_name: a for a in app.artifacts(run)}
-    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
-    preview = app.preview_rollback(request)
+    spec = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
+    preview = app.preview_rollback(spec)
     assert (preview.unaffected.checkpoints, preview.unaffected.artifacts, preview.size_bytes) == (2, 2, 22)
     assert (preview.resumes_with.checkpoint_name, preview.resumes_with.start_mode) == ("Step2", "immediately")
-    assert app.run(run).status == "completed"  # nothing has happened yet
-    rollback_id, warnings = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
+    assert app.run(run).status == "completed"  # a preview changes nothing
+    rollback_id, warnings = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert warnings == []
     await app.until_run(run, "completed")
     await app.until_quiet()
     done = app.rollback(rollback_id)
-    assert same(preview, done)
+    assert matches_preview(preview, done)
     assert (done.triggered_by, done.created_by, done.user_reason) == ("user_request", "admin", "wrong turn")
     names = app.names(pipeline)
     assert [name for name in names if name.startswith((".archived", "runs/v1/c"))] == [
@@ -76,8 +76,8 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     )
     assert metadata["rolled_back_items"] == done.model_dump(mode="json")["rolled_back_items"]
     for name in ("step2", "step3"):
-        gone = app.cairn.artifact_queries.get_artifact(before[name].artifact_record_id)
-        assert (app.root(pipeline) / gone.file_path).read_bytes() == app.content(before[name])
+        archived = app.cairn.artifact_queries.get_artifact(before[name].artifact_record_id)
+        assert (app.root(pipeline) / archived.file_path).read_bytes() == app.content(before[name])
     kept = {a.artifact_name: a.artifact_record_id for a in app.artifacts(run)}
     assert {name: kept[name] == before[name].artifact_record_id for name in kept} == {
         "step0": True,
@@ -85,11 +85,11 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
         "step2": False,
         "step3": False,
     }
-    # what was taken away is only shown when asked for.
+    # archived executions are only listed on spec
     assert (len(app.executions(run)), len(app.executions(run, archived=True))) == (4, 6)
 
 
-async def test_back_to_the_very_beginning(app: App) -> None:
+async def test_a_run_can_be_rolled_back_to_its_start(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
     run = await app.done(pipeline)
     await app.roll_back(run, -1)
@@ -99,7 +99,7 @@ async def test_back_to_the_very_beginning(app: App) -> None:
     assert len(app.names(pipeline, ".archived")) == 3
 
 
-async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> None:
+async def test_the_target_must_be_a_completed_checkpoint_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("design"), step("end"))
     run = await app.start(pipeline)
     await app.until_execution(run, "design", "in_progress")
@@ -125,15 +125,15 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(app: App) -> Non
         await app.cairn.runs.cancel(each, actor=ADMIN)
 
 
-async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> None:
-    """Also while executions run or wait; earlier ones continue."""
-    begun: list[str] = []
+async def test_a_rollback_stops_running_executions_and_withdraws_approvals(app: App) -> None:
+    """Earlier executions continue."""
+    started: list[str] = []
     stopped = asyncio.Event()
 
     @app.function("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
-        begun.append(ctx.workspace.parent.name)
-        if len(begun) > 1:
+        started.append(ctx.workspace.parent.name)
+        if len(started) > 1:
             return {}
         try:
             await asyncio.Event().wait()
@@ -148,15 +148,15 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> Non
         step("last"),
     )
     run = await app.start(pipeline)
-    await app.until(lambda: bool(begun))
+    await app.until(lambda: bool(started))
     open_ones = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
-    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
-    preview = app.preview_rollback(request)
+    spec = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
+    preview = app.preview_rollback(spec)
     assert {one.execution_id for one in preview.stopped_executions} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
-    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
+    rollback_id, _ = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert stopped.is_set()
-    assert same(preview, app.rollback(rollback_id))
+    assert matches_preview(preview, app.rollback(rollback_id))
     now = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     assert (now["root"], now["slow"] != open_ones["slow"]) == (open_ones["root"], True)
     await app.fill(run, "asks", asks="yes")
@@ -164,11 +164,11 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(app: App) -> Non
     await app.until_run(run, "completed")
     await app.until_quiet()
     assert app.workspaces(pipeline) == set()
-    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2  # of what was stopped
+    assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2  # of the stopped executions
 
 
-async def test_failed_and_cancelled_ones_below_the_target_go_as_well(app: App) -> None:
-    """With nothing to archive it is refused, but a cancelled run is reopened."""
+async def test_failed_and_cancelled_executions_up_to_the_target_are_archived_too(app: App) -> None:
+    """A rollback with nothing to archive is refused, except to reopen a cancelled run."""
     failures = iter([True])
 
     @app.function("once")
@@ -180,7 +180,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(app: App) -
     pipeline = await app.pipeline(step("bad", "once", stage="both"), step("good", stage="both"), form("end"))
     run = await app.start(pipeline)
     await app.until_run(run, "paused")
-    await app.roll_back(run, 1)  # `good` stays, `bad` failed below it
+    await app.roll_back(run, 1)  # `good` is kept, `bad` failed at an earlier position
     assert [(e.checkpoint_key, str(e.status)) for e in app.executions(run, archived=True)][:2] == [
         ("bad", "failed"),
         ("good", "completed"),
@@ -192,7 +192,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(app: App) -
     with pytest.raises(CommandRefused):
         await app.roll_back(run, 2)
     await app.until_quiet()
-    # The folder of one that failed is not that of the one that stands.
+    # The failed execution had no promoted files.
     assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
 
 
@@ -233,8 +233,8 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_what_asked_is_asked_again_where_the_rollback_begins(app: App) -> None:
-    """Whether the content is equal or not; approvals of later executions are reused."""
+async def test_the_first_archived_checkpoint_needs_a_new_approval(app: App) -> None:
+    """Even for equal content. Approvals of later executions are reused."""
     pipeline = await app.pipeline(*(step(f"s{n}", approve="complete") for n in range(3)))
     run = await app.start(pipeline)
     for n in range(3):
@@ -249,21 +249,21 @@ async def test_what_asked_is_asked_again_where_the_rollback_begins(app: App) -> 
 
 
 # ---- runs --------------------------------------------------------------------------------------------
-async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> None:
+async def test_a_run_level_rollback_archives_later_runs_completely(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
     runs = [await app.done(pipeline) for _ in range(3)]
     test = await app.done(pipeline, test=True)
     await app.until_quiet()
-    request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
-    preview = app.preview_rollback(request)
+    spec = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    preview = app.preview_rollback(spec)
     assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
         (runs[1], 2),
         (runs[2], 3),
     ]
     assert [one.checkpoint_name for one in preview.rolled_back_items.deleted_checkpoint_executions] == ["Design"]
     assert len(preview.rolled_back_items.archived_artifacts) == 5
-    rollback_id, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
-    assert same(preview, app.rollback(rollback_id))
+    rollback_id, _ = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
+    assert matches_preview(preview, app.rollback(rollback_id))
     await app.until_run(runs[0], "completed")
     await app.until_quiet()
     assert [name for name in app.names(pipeline) if name.startswith((".archived", "runs"))] == [
@@ -291,7 +291,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(app: App) -> N
             await app.cairn.runs.restart(run, actor=ADMIN)
 
 
-async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
+async def test_a_run_level_rollback_stops_later_open_runs(app: App) -> None:
     stopped: list[str] = []
 
     @app.function("hang")
@@ -310,18 +310,18 @@ async def test_later_runs_that_are_open_are_stopped(app: App) -> None:
     for run in later:
         await app.until_execution(run, "slow", "in_progress")
     await app.until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
-    request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
-    foreseen = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(request).stopped_executions}
-    assert foreseen == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
-    await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
+    spec = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
+    previewed = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(spec).stopped_executions}
+    assert previewed == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
+    await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)
     assert [str(app.run(run).status) for run in later] == ["cancelled", "cancelled"]
     await app.until_run(first, "completed")
     assert app.workspaces(pipeline) == set()
 
 
-async def test_a_run_level_rollback_stays_in_its_line(app: App) -> None:
-    """Runs of earlier definitions and other pipelines, test runs and later versions are no targets."""
+async def test_a_run_level_rollback_needs_an_earlier_run_of_the_same_definition_version(app: App) -> None:
+    """Runs of earlier definitions or other pipelines, test runs and later runs can't be targets."""
     pipeline = await app.pipeline(step("goals"))
     old = await app.done(pipeline)
     await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
@@ -329,29 +329,29 @@ async def test_a_run_level_rollback_stays_in_its_line(app: App) -> None:
     test = await app.done(pipeline, test=True)
     other = await app.done(await app.pipeline(step("goals")))
 
-    def to(source: str, target: str) -> Any:
-        request = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
-        return app.cairn.rollbacks.roll_back(request, actor=ADMIN)
+    def roll_back_to(source: str, target: str) -> Any:
+        spec = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
+        return app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
 
     with pytest.raises(CommandRefused):
-        await to(second, old)
+        await roll_back_to(second, old)
     with pytest.raises(InvalidInput):
-        await to(second, other)
+        await roll_back_to(second, other)
     with pytest.raises(CommandRefused):
-        await to(test, first)
+        await roll_back_to(test, first)
     with pytest.raises(InvalidInput) as wrong:
-        await to(first, second)
+        await roll_back_to(first, second)
     assert wrong.value.errors == (("/target_run_id", mentions("v2", "v1")),)
     with pytest.raises(NotFound):
-        await to(first, "nobody")
-    await app.roll_back(test, 0)  # within itself it can be rolled back
+        await roll_back_to(first, "nobody")
+    await app.roll_back(test, 0)  # a test run can be rolled back within itself
     await app.until_run(test, "completed")
 
 
-async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
+async def test_a_run_created_during_a_rollback_by_another_process_is_archived_too(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is planned is checked in the transaction, and planned again where it no longer holds."""
+    """The plan is checked in the transaction and made again if it is outdated."""
     pipeline = await app.pipeline(step("goals"))
     first, second = await app.done(pipeline), await app.done(pipeline)
     seen: list[list[str]] = []
@@ -362,19 +362,19 @@ async def test_a_run_that_another_process_begins_meanwhile_is_rolled_back_too(
 
     later_runs = records.later_runs
     monkeypatch.setattr(records, "later_runs", later)
-    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
-    rollback, warnings = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
+    spec = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
+    rollback, warnings = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert (seen, warnings) == ([[], [second], [second], [second]], [])
     assert [one.run_id for one in app.rollback(rollback).rolled_back_items.deleted_runs] == [second]
 
 
-async def test_a_run_begun_by_another_process_is_cancelled_by_an_undo(
+async def test_a_run_created_during_an_undo_by_another_process_is_cancelled(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline = await app.pipeline(form("goals"))
     first, second = await app.start(pipeline), await app.start(pipeline)
-    request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
-    rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
+    spec = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=-1)
+    rollback, _ = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     third = await app.start(pipeline)
     seen: list[list[str]] = []
 

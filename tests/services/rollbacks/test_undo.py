@@ -1,4 +1,4 @@
-"""Undo restores everything while nothing newer has completed; the folders are as before."""
+"""Undo restores everything, including folders, unless newer work has completed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.services.app import App, form, retries, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-def standing(app: App, pipeline: str) -> dict[str, Any]:
-    """The runs as they lie on disk; in `run_info.json` what the undoing itself leaves is passed over."""
+def run_files(app: App, pipeline: str) -> dict[str, Any]:
+    """Return the files of all runs, and only the artifacts of each `run_info.json`."""
     found: dict[str, Any] = {}
     for path, content in app.disk(pipeline).items():
         if path.startswith("runs/"):
@@ -28,7 +28,7 @@ def standing(app: App, pipeline: str) -> dict[str, Any]:
     return found
 
 
-async def test_what_was_archived_comes_back_with_everything_that_lay_there(app: App) -> None:
+async def test_an_undo_restores_archived_executions_with_all_their_files(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
     await app.fill(run, "more", more="yes")
@@ -36,26 +36,26 @@ async def test_what_was_archived_comes_back_with_everything_that_lay_there(app: 
     await app.until_quiet()
     note = app.root(pipeline) / "runs/v1/checkpoint_1_more/notes.txt"
     note.write_text("mine")
-    before, artifacts = standing(app, pipeline), app.artifacts(run)
+    before, artifacts = run_files(app, pipeline), app.artifacts(run)
     rollback = await app.roll_back(run, 0)
     assert app.rollback(rollback).can_undo
     assert not note.exists()
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
-    assert (standing(app, pipeline), app.artifacts(run)) == (before, artifacts)
+    assert (run_files(app, pipeline), app.artifacts(run)) == (before, artifacts)
     assert note.read_text() == "mine"
-    # What the rollback stopped comes back cancelled: its checkpoint has a new execution.
+    # The stopped execution is restored as cancelled, and its checkpoint has a new one.
     assert app.statuses(run) == {"goals": "completed", "more": "completed", "end": "in_progress"}
     assert app.rollback(rollback).undone_at is not None
     assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
-    note.unlink()  # the drift scan after the test is about Cairn's own files
+    note.unlink()  # otherwise the drift check after the test would find it
     with pytest.raises(AlreadyApplied):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.fill(run, "end", end="yes")
     await app.until_run(run, "completed")
 
 
-async def test_newer_open_ones_are_cancelled_and_newer_completed_ones_stand_in_the_way(app: App) -> None:
+async def test_an_undo_cancels_newer_open_executions_and_is_refused_after_newer_completed_ones(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
     await app.fill(run, "more", more="yes")
@@ -74,8 +74,8 @@ async def test_newer_open_ones_are_cancelled_and_newer_completed_ones_stand_in_t
 
 
 @pytest.mark.parametrize("status", ["completed", "cancelled", "failed", "paused"])
-async def test_the_earlier_status_returns(app: App, status: str) -> None:
-    """A pause as `pause_requested`, which takes effect at once when nothing is working."""
+async def test_an_undo_restores_the_earlier_status(app: App, status: str) -> None:
+    """A pause is restored as `pause_requested`, which takes effect at once if nothing is running."""
 
     @app.function("fails")
     async def fails(ctx: Ctx) -> None:
@@ -96,16 +96,16 @@ async def test_the_earlier_status_returns(app: App, status: str) -> None:
         await app.fill(run, "more", more="yes")
     ended = (await app.until_run(run, status)).completed_at
     await app.until_quiet()
-    before = standing(app, pipeline)
+    before = run_files(app, pipeline)
     rollback = await app.roll_back(run, 0)
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
     assert (str(app.run(run).status), app.run(run).completed_at) == (status, ended)
-    assert standing(app, pipeline) == before
+    assert run_files(app, pipeline) == before
 
 
-async def test_an_automatic_rollback_can_be_undone_and_goes_with_one_before_it(app: App) -> None:
-    """Later automatic rollbacks are undone together with the requested one."""
+async def test_undoing_a_rollback_also_undoes_later_automatic_ones(app: App) -> None:
+    """Automatic rollbacks after failures can be undone."""
     outcomes = iter([False, True, True, True])
 
     @app.function("then_fails")
@@ -120,27 +120,27 @@ async def test_an_automatic_rollback_can_be_undone_and_goes_with_one_before_it(a
     run = await app.start(pipeline)
     await app.until_execution(run, "last", "in_progress")
     await app.until_quiet()
-    before = standing(app, pipeline)
-    named = await app.roll_back(run, 0)
+    before = run_files(app, pipeline)
+    requested = await app.roll_back(run, 0)
     await app.until_execution(run, "end", "pending")
     await app.until_quiet()
-    automatic = next(one for one in app.run(run).rollback_history if one != named)
+    automatic = next(one for one in app.run(run).rollback_history if one != requested)
     assert app.rollback(automatic).triggered_by == "checkpoint_failure"
-    assert app.rollback(named).can_undo
-    await app.cairn.rollbacks.undo(named, actor=ADMIN)
+    assert app.rollback(requested).can_undo
+    await app.cairn.rollbacks.undo(requested, actor=ADMIN)
     await app.until_quiet()
-    assert [app.rollback(one).undone_at is not None for one in (named, automatic)] == [True, True]
-    assert standing(app, pipeline) == before
+    assert [app.rollback(one).undone_at is not None for one in (requested, automatic)] == [True, True]
+    assert run_files(app, pipeline) == before
     assert app.statuses(run) == {"goals": "completed", "end": "completed", "last": "in_progress"}
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_rollbacks_are_undone_from_the_last_one(app: App) -> None:
+async def test_rollbacks_are_undone_newest_first(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"), form("more"))
     run = await app.start(pipeline)
     await app.until_execution(run, "more", "in_progress")
     await app.until_quiet()
-    before = standing(app, pipeline)
+    before = run_files(app, pipeline)
     await app.cairn.runs.pause(run, actor=ADMIN)
     first = await app.roll_back(run, 1)
     second = await app.roll_back(run, 1)
@@ -150,11 +150,11 @@ async def test_rollbacks_are_undone_from_the_last_one(app: App) -> None:
     for rollback in (second, first):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     await app.until_quiet()
-    assert standing(app, pipeline) == before
+    assert run_files(app, pipeline) == before
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_later_run_that_has_completed_anything_stands_in_the_way(app: App) -> None:
+async def test_an_undo_is_refused_if_a_newer_run_has_completed_a_checkpoint(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
@@ -171,7 +171,7 @@ async def test_a_later_run_that_has_completed_anything_stands_in_the_way(app: Ap
         await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) -> None:
+async def test_an_undo_restores_archived_runs_and_cancels_newer_open_runs(app: App) -> None:
     pipeline = await app.pipeline(form("goals"), form("more"))
     runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
@@ -179,7 +179,7 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) 
         await app.fill(run, "more", more="yes")
         await app.until_run(run, "completed")
     await app.until_quiet()
-    before = standing(app, pipeline)
+    before = run_files(app, pipeline)
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     newer = await app.start(pipeline)
@@ -187,7 +187,7 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) 
     await app.until_quiet()
     assert [str(app.run(run).status) for run in runs] == ["completed"] * 3
     assert app.run(newer).status == "cancelled"
-    now = standing(app, pipeline)
+    now = run_files(app, pipeline)
     assert now.pop("runs/v4/run_info.json") == []
     assert now.pop("runs/latest") == "-> v4"
     assert before.pop("runs/latest") == "-> v3"
@@ -195,7 +195,7 @@ async def test_whole_runs_come_back_and_newer_open_ones_are_cancelled(app: App) 
     assert all(app.run(run).archived_by is None for run in runs)
 
 
-async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(app: App) -> None:
+async def test_executions_stopped_in_a_later_run_are_restored_as_cancelled(app: App) -> None:
     stopped = asyncio.Event()
 
     @app.function("hang")
@@ -222,13 +222,13 @@ async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(app: App) ->
     await app.cairn.runs.cancel(second, actor=ADMIN)
 
 
-async def test_an_undo_of_what_nobody_made(app: App) -> None:
+async def test_an_unknown_rollback_cannot_be_undone(app: App) -> None:
     with pytest.raises(NotFound, match="nothing"):
         await app.cairn.rollbacks.undo("nothing", actor=ADMIN)
 
 
-async def test_what_has_come_to_stand_in_its_place_on_disk_is_kept_aside(app: App) -> None:
-    """Nothing of a user's is lost."""
+async def test_files_that_are_in_the_way_of_an_undo_are_archived(app: App) -> None:
+    """Files of users are never lost."""
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
     await app.fill(run, "more", more="yes")

@@ -1,4 +1,4 @@
-"""Many runs at once, straight into the tables."""
+"""Insert many runs directly into the tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cairn.store import tables as t
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def name(of: str) -> str:
+def id_for(of: str) -> str:
     return str(uuid5(NAMESPACE_OID, of))
 
 
-def settle(database: Database, pipelines: int, runs_each: int) -> list[str]:
-    """Pipelines with so many runs each, every run with one execution that waits for approval; their ids."""
-    names = [name(f"pipeline {n}") for n in range(pipelines)]
+def insert_runs(database: Database, pipelines: int, runs_each: int) -> list[str]:
+    """Insert pipelines whose runs each have one execution waiting for approval. Returns the pipeline ids."""
+    names = [id_for(f"pipeline {n}") for n in range(pipelines)]
 
     def body(connection: sa.Connection) -> None:
         connection.execute(sa.insert(t.pipelines), [_pipeline(own, n, runs_each) for n, own in enumerate(names)])
@@ -41,8 +41,8 @@ def at(minutes: int) -> datetime:
     return BEGIN + timedelta(minutes=minutes)
 
 
-def _filled(table: sa.Table, values: dict[str, Any]) -> dict[str, Any]:
-    """Every column: what is not given is null, or the plainest value there is."""
+def _complete_row(table: sa.Table, values: dict[str, Any]) -> dict[str, Any]:
+    """Return a complete row. Missing columns are null, or empty if they can't be."""
     plain: dict[type[Any], Any] = {int: 0, bool: False, float: 0.0}
     row: dict[str, Any] = {}
     for column in table.c:
@@ -64,30 +64,30 @@ def _pipeline(id: str, number: int, runs: int) -> dict[str, Any]:
         "pipeline_name": f"Pipeline {number}",
         "pipeline_definition_version": 1,
         "revision": 1,
-        "checkpoint_order": [name(f"checkpoint of {id}")],
+        "checkpoint_order": [id_for(f"checkpoint of {id}")],
         "last_run_version": runs,
         "created_at": at(number),
         "updated_at": at(number),
         "created_by": "admin",
     }
-    return _filled(t.pipelines, values)
+    return _complete_row(t.pipelines, values)
 
 
 def _checkpoint(pipeline_id: str) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "checkpoint_id": name(f"checkpoint of {pipeline_id}"),
+        "checkpoint_id": id_for(f"checkpoint of {pipeline_id}"),
         "pipeline_id": pipeline_id,
         "key": "goals",
         "checkpoint_name": "Goals",
         "created_at": BEGIN,
         "updated_at": BEGIN,
     }
-    return _filled(t.checkpoint_definitions, values)
+    return _complete_row(t.checkpoint_definitions, values)
 
 
 def _run(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "run_id": name(f"run {pipeline_id} {version}"),
+        "run_id": id_for(f"run {pipeline_id} {version}"),
         "pipeline_id": pipeline_id,
         "pipeline_definition_version": 1,
         "definition_revision": 1,
@@ -100,14 +100,14 @@ def _run(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
         "started_at": at(number),
         "rollbacks": [],
     }
-    return _filled(t.pipeline_runs, values)
+    return _complete_row(t.pipeline_runs, values)
 
 
 def _execution(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "execution_id": name(f"execution {pipeline_id} {version}"),
-        "run_id": name(f"run {pipeline_id} {version}"),
-        "checkpoint_id": name(f"checkpoint of {pipeline_id}"),
+        "execution_id": id_for(f"execution {pipeline_id} {version}"),
+        "run_id": id_for(f"run {pipeline_id} {version}"),
+        "checkpoint_id": id_for(f"checkpoint of {pipeline_id}"),
         "key": "goals",
         "checkpoint_name": "Goals",
         "folder": "checkpoint_0_goals",
@@ -121,16 +121,16 @@ def _execution(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
         "outputs": [],
         "created_at": at(number),
     }
-    return _filled(t.checkpoint_executions, values)
+    return _complete_row(t.checkpoint_executions, values)
 
 
 def _call(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
     values: dict[str, Any] = {
         "call_id": number + 1,
         "pipeline_id": pipeline_id,
-        "run_id": name(f"run {pipeline_id} {version}"),
-        "execution_id": name(f"execution {pipeline_id} {version}"),
-        "checkpoint_id": name(f"checkpoint of {pipeline_id}"),
+        "run_id": id_for(f"run {pipeline_id} {version}"),
+        "execution_id": id_for(f"execution {pipeline_id} {version}"),
+        "checkpoint_id": id_for(f"checkpoint of {pipeline_id}"),
         "checkpoint_key": "goals",
         "number": 1,
         "purpose": "work",
@@ -140,14 +140,14 @@ def _call(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
         "day": at(number).date().isoformat(),
         "called_at": at(number),
     }
-    return _filled(t.model_calls, values)
+    return _complete_row(t.model_calls, values)
 
 
 def _approval(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
     values: dict[str, Any] = {
-        "approval_id": name(f"approval {pipeline_id} {version}"),
-        "run_id": name(f"run {pipeline_id} {version}"),
-        "execution_id": name(f"execution {pipeline_id} {version}"),
+        "approval_id": id_for(f"approval {pipeline_id} {version}"),
+        "run_id": id_for(f"run {pipeline_id} {version}"),
+        "execution_id": id_for(f"execution {pipeline_id} {version}"),
         "pipeline_id": pipeline_id,
         "kind": "start",
         "status": "pending",
@@ -156,4 +156,4 @@ def _approval(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
         "requested_at": at(number),
         "expires_at": at(100_000 - number // 8) if number % 2 else None,  # four at a time
     }
-    return _filled(t.approvals, values)
+    return _complete_row(t.approvals, values)

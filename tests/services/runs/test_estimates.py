@@ -11,7 +11,7 @@ from cairn.core.states import ExecutionState, RunStatus
 from cairn.services.runs.queries.estimates import seconds_left
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
-# plan ┬ write ┬ check      write and draw stand in one stage
+# plan ┬ write ┬ check      write and draw share a stage
 #      └ draw ─┘
 CHECKPOINTS = (("plan", "plan"), ("write", "work"), ("draw", "work"), ("check", "check"))
 PLAN = Plan(
@@ -24,7 +24,7 @@ USUAL = {"plan": 60.0, "write": 100.0, "draw": 30.0, "check": 5.0}
 
 
 def run(**states: tuple[ExecutionState, int]) -> Run:
-    """A run whose executions are in these states since so many seconds."""
+    """Return a run with executions in these states, each created this many seconds ago."""
     executions = [
         Execution(
             id=key,
@@ -40,30 +40,30 @@ def run(**states: tuple[ExecutionState, int]) -> Run:
     return Run("run", PLAN, RunStatus.IN_PROGRESS, executions={e.id: e for e in executions})
 
 
-def test_nothing_done_is_the_longest_way_through() -> None:
+def test_a_new_run_takes_as_long_as_its_longest_path() -> None:
     assert seconds_left(run(), USUAL, NOW) == 165.0
 
 
-def test_what_is_under_way_counts_what_is_left_of_it() -> None:
+def test_elapsed_time_is_subtracted_for_running_executions() -> None:
     assert seconds_left(run(plan=(ExecutionState.WORKING, 20)), USUAL, NOW) == 145.0
 
 
-def test_what_takes_longer_than_usual_is_done_any_moment() -> None:
+def test_an_overdue_execution_has_no_remaining_time() -> None:
     assert seconds_left(run(plan=(ExecutionState.WAITING, 9000)), USUAL, NOW) == 105.0
 
 
-def test_side_by_side_the_slower_one_counts() -> None:
-    going = run(
+def test_the_slowest_execution_of_a_stage_counts() -> None:
+    current = run(
         plan=(ExecutionState.COMPLETED, 100), write=(ExecutionState.COMPLETED, 50), draw=(ExecutionState.WORKING, 10)
     )
-    assert seconds_left(going, USUAL, NOW) == 25.0
+    assert seconds_left(current, USUAL, NOW) == 25.0
 
 
-def test_what_was_never_timed_cannot_be_told() -> None:
+def test_there_is_no_estimate_without_earlier_times() -> None:
     assert seconds_left(run(), {"plan": 60.0}, NOW) is None
     assert seconds_left(run(plan=(ExecutionState.COMPLETED, 9)), {"write": 1, "draw": 2, "check": 3}, NOW) == 5.0
 
 
-def test_done_is_done() -> None:
+def test_a_completed_run_has_no_remaining_time() -> None:
     done = {key: (ExecutionState.COMPLETED, 10) for key, _ in CHECKPOINTS}
     assert seconds_left(run(**done), {}, NOW) == 0.0

@@ -22,8 +22,8 @@ from tests.services.app import App, form, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: App) -> None:
-    """A request that was cut off after its commit, sent again."""
+async def test_a_repeated_command_creates_one_pipeline_run_or_checkpoint(app: App) -> None:
+    """A request is sent again after its connection broke."""
     document = {"pipeline_name": "Twice", "checkpoints": [form("goals")]}
     command = uuid4()
     saved = await asyncio.gather(
@@ -33,10 +33,10 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: A
     assert {each.pipeline_id for each in saved} == {pipeline}
     assert [e.event_type for e in app.events(pipeline_id=pipeline)] == ["pipeline_created"]
     command = uuid4()
-    begun = await asyncio.gather(*(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command) for _ in range(3)))
-    assert {each.run_id for each in begun} == {begun[0].run_id}
-    assert app.run(begun[0].run_id).run_version == 1
-    await app.cairn.runs.cancel(begun[0].run_id, actor=ADMIN)
+    runs = await asyncio.gather(*(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command) for _ in range(3)))
+    assert {each.run_id for each in runs} == {runs[0].run_id}
+    assert app.run(runs[0].run_id).run_version == 1
+    await app.cairn.runs.cancel(runs[0].run_id, actor=ADMIN)
     command = uuid4()
     added = [
         await app.cairn.pipelines.add_checkpoint(pipeline, step("more"), actor=ADMIN, command_id=command)
@@ -49,12 +49,12 @@ async def test_the_same_command_makes_one_pipeline_one_run_one_checkpoint(app: A
         (now.checkpoint_order[1], False),
     ]
     command = uuid4()
-    again = [await app.cairn.runs.retry(begun[0].run_id, actor=ADMIN, command_id=command) for _ in range(2)]
+    again = [await app.cairn.runs.retry(runs[0].run_id, actor=ADMIN, command_id=command) for _ in range(2)]
     assert again[0].run_id == again[1].run_id
     await app.cairn.runs.cancel(again[0].run_id, actor=ADMIN)
 
 
-async def test_a_rollback_brings_its_id(app: App) -> None:
+async def test_a_rollback_is_identified_by_the_id_in_its_request(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
     run = await app.done(pipeline)
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
@@ -68,7 +68,7 @@ async def test_a_rollback_brings_its_id(app: App) -> None:
         app.preview_rollback(request)
 
 
-async def test_opposite_commands_at_once_come_one_after_the_other(app: App) -> None:
+async def test_concurrent_opposite_commands_are_applied_in_sequence(app: App) -> None:
     pipeline = await app.pipeline(form("goals"))
     run = await app.start(pipeline)
     commands: list[Any] = [
@@ -77,12 +77,12 @@ async def test_opposite_commands_at_once_come_one_after_the_other(app: App) -> N
     answers = await asyncio.gather(*commands, app.cairn.runs.cancel(run, actor=ADMIN), return_exceptions=True)
     assert all(isinstance(answer, CommandRefused) or not isinstance(answer, BaseException) for answer in answers)
     assert app.run(run).status == "cancelled"
-    told = [e for e in app.event_types(run) if e.startswith("run_")]
-    assert told[-1] == "run_cancelled"
+    run_events = [e for e in app.event_types(run) if e.startswith("run_")]
+    assert run_events[-1] == "run_cancelled"
 
 
-async def test_a_lost_race_is_run_once_more_then_told(app: App) -> None:
-    """Another process has changed the run since it was loaded here."""
+async def test_a_lost_race_is_retried_once_then_reported(app: App) -> None:
+    """Another process has changed the run since this process loaded it."""
     pipeline = await app.pipeline(form("goals"))
     run = await app.start(pipeline)
     r = t.pipeline_runs
@@ -111,10 +111,10 @@ async def test_a_lost_race_is_run_once_more_then_told(app: App) -> None:
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(app: App) -> None:
-    """From commit to the last effect: files stand, lanes are awake, whoever has gone."""
+async def test_a_cancelled_request_is_completed_anyway(app: App) -> None:
+    """Every effect after the commit is executed, even if the client has disconnected."""
 
-    async def cut_off(command: Any, after: float) -> None:
+    async def run_and_cancel(command: Any, after: float) -> None:
         task = asyncio.ensure_future(command)
         await asyncio.sleep(after)
         task.cancel()
@@ -124,46 +124,46 @@ async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(app: A
     for after in (0.0, 0.0005, 0.002, 0.005, 0.01):
         pipeline = await app.pipeline(step("goals", approve="complete"), step("design", approve="start"))
         command = uuid4()
-        await cut_off(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command), after)
+        await run_and_cancel(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command), after)
         await app.cairn.engine.drain()
         run = (await app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command)).run_id
-        asked = await app.until(lambda run=run: app.execution(run, "goals").approval)
-        await cut_off(app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN), after)
+        approval = await app.until(lambda run=run: app.execution(run, "goals").approval)
+        await run_and_cancel(app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN), after)
         await app.cairn.engine.drain()
         with suppress(CommandRefused):
-            await app.cairn.approvals.decide(asked.approval_id, "approve", actor=ADMIN)
+            await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
         await app.decide(run, "design", "approve")
         await app.until_run(run, "completed")
         await app.check()
 
 
-async def test_a_fault_among_the_effects_still_wakes_the_lanes(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that goes wrong after a commit leaves work without a driver."""
-    begun: list[asyncio.Task[Any] | None] = []
+async def test_a_failing_effect_still_wakes_the_lanes(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error after a commit never leaves a run without a driver."""
+    started: list[asyncio.Task[Any] | None] = []
 
     @app.function("hang")
     async def hang(ctx: Ctx) -> dict[str, int]:
-        begun.append(asyncio.current_task())
-        if len(begun) == 1:
+        started.append(asyncio.current_task())
+        if len(started) == 1:
             await asyncio.Event().wait()
-        return {"n": len(begun)}
+        return {"n": len(started)}
 
     async def broken(*_: Any) -> None:
         raise RuntimeError("cannot stop it")
 
     pipeline = await app.pipeline(step("first"), step("slow", "hang"))
     run = await app.start(pipeline)
-    await app.until(lambda: bool(begun))
+    await app.until(lambda: bool(started))
     with monkeypatch.context() as patched:
         patched.setattr(app.cairn.lanes, "stop_execution", broken)
         await app.roll_back(run, -1)
     await app.until_run(run, "completed")
     assert app.output(run, "slow") == {"n": 2}
-    assert begun[0] is not None
-    begun[0].cancel()  # what could not be stopped
+    assert started[0] is not None
+    started[0].cancel()  # it was not stopped above
 
 
-async def test_a_command_for_a_run_that_is_not_there(app: App) -> None:
+async def test_a_command_for_an_unknown_run_is_not_found(app: App) -> None:
     from cairn.store.errors import NotFound
 
     with pytest.raises(NotFound, match="nobody"):

@@ -1,4 +1,4 @@
-"""Failed attempts, and what follows when none is left."""
+"""Failed attempts, automatic retries, and `on_failure` after the last one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import pytest
 from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from tests.mentions import mentions
 from tests.services.app import App, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 class Flaky:
-    """Fails so many times, and notes what each attempt saw."""
+    """A function that fails this many times and records each attempt."""
 
     def __init__(self, app: App, name: str, failures: int) -> None:
         self.failures = failures
@@ -34,7 +35,7 @@ class Flaky:
         return {"attempt": ctx.attempt}
 
 
-async def test_attempts_keep_id_and_workspace_and_are_counted(app: App) -> None:
+async def test_attempts_keep_the_id_and_workspace_and_are_counted(app: App) -> None:
     flaky = Flaky(app, "flaky", 2)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(2)))
     run = await app.done(pipeline)
@@ -66,7 +67,7 @@ async def test_attempts_keep_id_and_workspace_and_are_counted(app: App) -> None:
     ]
 
 
-async def test_the_delay_is_waited_for(app: App) -> None:
+async def test_a_retry_waits_for_its_delay(app: App) -> None:
     Flaky(app, "flaky", 1)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
     run = await app.start(pipeline)
@@ -82,7 +83,7 @@ async def test_the_delay_is_waited_for(app: App) -> None:
     assert 1.0 <= (began - waited).total_seconds() < 5.0
 
 
-async def test_when_none_is_left_the_workspace_and_the_error_are_kept(app: App) -> None:
+async def test_the_workspace_and_error_are_kept_after_the_last_attempt(app: App) -> None:
     """`.errored/` with `error_info.json`, `error_logs.txt` and `failed_artifacts/`."""
     Flaky(app, "flaky", 9)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1)))
@@ -116,7 +117,7 @@ async def test_when_none_is_left_the_workspace_and_the_error_are_kept(app: App) 
     assert [line.split(" ", 1)[1] for line in logs] == ["info attempt 1", "info attempt 2"]
 
 
-async def test_an_undeclared_artifact_is_kept_as_failed_artifact(app: App) -> None:
+async def test_an_undeclared_result_is_kept_as_a_failed_artifact(app: App) -> None:
     """An invalid result has its own retry limit, then `on_failure` applies."""
 
     @app.function("undeclared")
@@ -130,7 +131,7 @@ async def test_an_undeclared_artifact_is_kept_as_failed_artifact(app: App) -> No
     failed = app.execution(run, "goals").error_details.last_error
     assert failed is not None
     assert failed.error_type == "invalid_output"
-    assert "surprise.txt" in failed.error_message
+    assert failed.error_message == mentions("- surprise.txt: ", "goals.json")
     assert app.execution(run, "goals").attempt_number == 3  # max_validation_retries is 2
     kept = [".errored/exec_UUID_TIME/failed_artifacts/", ".errored/exec_UUID_TIME/workspace/"]
     await app.until(lambda: app.names(pipeline, ".errored/")[2:] == kept)  # the files follow the commit
@@ -144,7 +145,7 @@ async def test_an_undeclared_artifact_is_kept_as_failed_artifact(app: App) -> No
         ("rollback_checkpoint", "in_progress", {"first": "completed", "bad": "pending", "after": "upcoming"}),
     ],
 )
-async def test_each_on_failure(app: App, on_failure: str, status: str, statuses: dict[str, str]) -> None:
+async def test_each_on_failure_policy(app: App, on_failure: str, status: str, statuses: dict[str, str]) -> None:
     Flaky(app, "flaky", 1)
     pipeline = await app.pipeline(
         step("first"), step("bad", "flaky", outputs=["goals.json"], execution=retries(0, 0, on_failure)), step("after")
@@ -163,7 +164,7 @@ async def test_each_on_failure(app: App, on_failure: str, status: str, statuses:
             "checkpoint_level",
         )
         assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
-        await app.cairn.executions.start(app.execution(run, "bad").execution_id, actor=ADMIN)  # the redo waits
+        await app.cairn.executions.start(app.execution(run, "bad").execution_id, actor=ADMIN)  # the new execution waits
     else:
         with pytest.raises(CommandRefused, match=r"bad|failed"):
             await app.cairn.runs.resume(run, actor=ADMIN)
@@ -171,8 +172,8 @@ async def test_each_on_failure(app: App, on_failure: str, status: str, statuses:
     await app.until_run(run, "completed")
 
 
-async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(app: App) -> None:
-    """With the newest definition; `.errored/` stays."""
+async def test_a_manual_retry_has_new_retries_and_an_empty_workspace(app: App) -> None:
+    """It uses the newest definition, and `.errored/` is kept."""
     flaky = Flaky(app, "flaky", 3)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1)))
     run = await app.start(pipeline)
@@ -208,7 +209,7 @@ async def test_two_failures_in_one_second_are_both_kept(app: App) -> None:
     assert [json.loads((folder / "error_info.json").read_text())["attempt_number"] for folder in folders] == [1, 2]
 
 
-async def test_a_failed_one_may_be_dismissed(app: App) -> None:
+async def test_a_failed_execution_can_be_dismissed(app: App) -> None:
     """Its checkpoint waits for a manual start."""
     Flaky(app, "flaky", 1)
     pipeline = await app.pipeline(step("goals", "flaky"))
@@ -221,7 +222,7 @@ async def test_a_failed_one_may_be_dismissed(app: App) -> None:
     await app.until_run(run, "completed")
 
 
-async def test_a_declined_form_goes_to_on_failure(app: App) -> None:
+async def test_a_declined_form_follows_on_failure(app: App) -> None:
     pipeline = await app.pipeline(form("goals", execution=retries(2, on_failure="fail_run")))
     run = await app.start(pipeline)
     await app.decide(run, "goals", "decline", "no idea")
@@ -231,8 +232,8 @@ async def test_a_declined_form_goes_to_on_failure(app: App) -> None:
     assert (failed.error_type, failed.error_message) == ("declined", "Declined by admin. no idea")
 
 
-async def test_what_a_function_raises_may_be_anything(app: App) -> None:
-    """Whatever it is, the execution fails, the worker goes on, and the message can be stored."""
+async def test_a_function_can_raise_any_exception(app: App) -> None:
+    """The execution fails, the worker continues, and the message is stored."""
 
     def raising(error: BaseException) -> Any:
         async def raise_it(ctx: Ctx) -> None:

@@ -18,16 +18,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 class Gate:
-    """A function that waits until it is let go."""
+    """A function that waits until the gate is opened."""
 
     def __init__(self, app: App, name: str = "gate") -> None:
         self.open = asyncio.Event()
-        self.begun = asyncio.Event()
+        self.started = asyncio.Event()
         self.stopped = asyncio.Event()
         app.function(name)(self.wait)
 
     async def wait(self, ctx: Ctx) -> dict[str, int]:
-        self.begun.set()
+        self.started.set()
         try:
             await asyncio.wait_for(self.open.wait(), PATIENCE)
         except asyncio.CancelledError:
@@ -36,12 +36,12 @@ class Gate:
         return {"passed": 1}
 
 
-async def test_a_pause_holds_when_the_current_one_is_done(app: App) -> None:
-    """Nothing new starts while pausing."""
+async def test_a_pause_takes_effect_after_the_current_execution(app: App) -> None:
+    """No execution starts while pausing."""
     gate = Gate(app)
     pipeline = await app.pipeline(step("slow", "gate"), step("after"))
     run = await app.start(pipeline)
-    await gate.begun.wait()
+    await gate.started.wait()
     await app.cairn.runs.pause(run, actor=ADMIN)
     assert (app.run(run).status, app.run(run).pause_requested) == ("in_progress", True)
     with pytest.raises(CommandRefused):
@@ -54,8 +54,8 @@ async def test_a_pause_holds_when_the_current_one_is_done(app: App) -> None:
     assert over.last_resumed_at is not None
 
 
-async def test_what_waits_for_people_does_not_hold_a_pause_up(app: App) -> None:
-    """Decisions and forms are stored, nothing starts."""
+async def test_executions_waiting_for_people_do_not_delay_a_pause(app: App) -> None:
+    """Decisions and forms are stored, but no execution starts."""
     pipeline = await app.pipeline(
         form("goals", stage="both"), step("draft", approve="complete", stage="both"), step("z")
     )
@@ -74,11 +74,11 @@ async def test_what_waits_for_people_does_not_hold_a_pause_up(app: App) -> None:
     assert app.output(run, "goals") == {"goals": "grow"}
 
 
-async def test_completing_comes_before_a_pause_and_resume_withdraws_it(app: App) -> None:
+async def test_completion_beats_a_pause_request_and_resume_cancels_it(app: App) -> None:
     gate = Gate(app)
     pipeline = await app.pipeline(step("last", "gate"))
     run = await app.start(pipeline)
-    await gate.begun.wait()
+    await gate.started.wait()
     await app.cairn.runs.pause(run, actor=ADMIN)
     await app.cairn.runs.resume(run, actor=ADMIN)
     assert app.run(run).pause_requested is False
@@ -87,13 +87,13 @@ async def test_completing_comes_before_a_pause_and_resume_withdraws_it(app: App)
     await app.until_run(run, "completed")
 
 
-async def test_cancelling_a_run_stops_everything_that_is_open(app: App) -> None:
+async def test_cancelling_a_run_stops_all_open_executions(app: App) -> None:
     gate = Gate(app)
     pipeline = await app.pipeline(step("slow", "gate", stage="both"), form("goals", stage="both"), step("after"))
     run = await app.start(pipeline)
-    await gate.begun.wait()
+    await gate.started.wait()
     await app.cairn.runs.cancel(run, actor=ADMIN)
-    assert gate.stopped.is_set()  # when the request is answered
+    assert gate.stopped.is_set()  # by the time of the response
     assert (app.run(run).status, app.statuses(run)) == (
         "cancelled",
         {"slow": "cancelled", "goals": "cancelled", "after": "upcoming"},
@@ -106,7 +106,7 @@ async def test_cancelling_a_run_stops_everything_that_is_open(app: App) -> None:
     assert refused.value.suggestions == ("roll back",)
 
 
-async def test_a_cancelled_run_goes_on_by_a_rollback(app: App) -> None:
+async def test_a_cancelled_run_is_continued_by_a_rollback(app: App) -> None:
     """Its checkpoint gets a new execution."""
     pipeline = await app.pipeline(step("first"), form("goals"))
     run = await app.start(pipeline)
@@ -121,11 +121,11 @@ async def test_a_cancelled_run_goes_on_by_a_rollback(app: App) -> None:
     await app.until_run(run, "completed")
 
 
-async def test_one_execution_is_cancelled_and_waits_to_be_started_by_hand(app: App) -> None:
+async def test_a_cancelled_execution_waits_for_a_manual_start(app: App) -> None:
     gate = Gate(app)
     pipeline = await app.pipeline(step("slow", "gate"), step("after"))
     run = await app.start(pipeline)
-    await gate.begun.wait()
+    await gate.started.wait()
     first = app.execution(run, "slow").execution_id
     await app.cairn.executions.cancel(first, actor=ADMIN)
     assert gate.stopped.is_set()
@@ -139,32 +139,32 @@ async def test_one_execution_is_cancelled_and_waits_to_be_started_by_hand(app: A
     await app.until_run(run, "completed")
 
 
-async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
+async def test_an_execution_cancelled_while_waiting_for_a_slot_never_starts(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Places are limited; who waits for one can be cancelled as well."""
+    """The number of slots is limited."""
     monkeypatch.setattr(app.cairn.lanes, "_slots", RunnerSlots(1, 1, 1))
     gate = Gate(app)
-    begun: list[int] = []
+    calls: list[int] = []
 
     @app.function("note")
     async def note(ctx: Ctx) -> dict[str, int]:
-        begun.append(1)
+        calls.append(1)
         return {}
 
     pipeline = await app.pipeline(step("slow", "gate"))
     holds = await app.start(pipeline)
-    await gate.begun.wait()
+    await gate.started.wait()
     waits = await app.start(await app.pipeline(step("quick", "note")))
     assert app.statuses(waits) == {"quick": "in_progress"}
     await app.cairn.runs.cancel(waits, actor=ADMIN)
     gate.open.set()
     await app.until_run(holds, "completed")
     await app.until_quiet()
-    assert (begun, app.run(waits).status) == ([], "cancelled")
+    assert (calls, app.run(waits).status) == ([], "cancelled")
 
 
-async def test_a_restart_begins_the_next_pass_and_keeps_the_earlier_one(app: App) -> None:
+async def test_a_restart_starts_the_next_pass_and_keeps_the_earlier_one(app: App) -> None:
     """`runs/v1/` shows the current pass."""
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
@@ -185,8 +185,8 @@ async def test_a_restart_begins_the_next_pass_and_keeps_the_earlier_one(app: App
     ]
 
 
-async def test_a_test_run_takes_no_number_and_is_nobodys_previous_one(app: App) -> None:
-    """`runs/test_…/`, never `latest`."""
+async def test_a_test_run_has_no_version_and_is_never_a_previous_run(app: App) -> None:
+    """It is stored in `runs/test_…/` and never linked as `latest`."""
     pipeline = await app.pipeline(step("goals"))
     test = await app.done(pipeline, test=True)
     await app.until_quiet()

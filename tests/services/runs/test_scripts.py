@@ -25,20 +25,20 @@ ADD = "def main(ctx, left=1, right=2):\n    return {'sum': left + right}\n"
 
 
 def script(key: str, path: str | None = None, source: str | None = None, **more: Any) -> dict[str, Any]:
-    """A checkpoint that a script does, and that puts out one JSON artifact."""
+    """Return a checkpoint that runs a script and outputs one JSON artifact."""
     config: dict[str, Any] = {"script_source": source} if source is not None else {"script_path": path or f"{key}.py"}
     config |= more.pop("config", {})
     execution = {"mode": "script", "script_config": config, **more.pop("execution", {})}
     return {"key": key, "execution": execution, "outputs": more.pop("outputs", [f"{key}.json"]), **more}
 
 
-def lines(app: App, run: str, key: str) -> list[tuple[str, str]]:
+def log_lines(app: App, run: str, key: str) -> list[tuple[str, str]]:
     execution, c = app.execution(run, key).execution_id, t.execution_logs.c
     query = sa.select(c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)
     return [(row.level, row.message) for row in app.cairn.database.read(lambda conn: conn.execute(query).all())]
 
 
-async def test_a_script_by_path_and_one_by_source_run_with_their_parameters(app: App) -> None:
+async def test_scripts_run_by_path_or_source_with_their_parameters(app: App) -> None:
     pipeline = await app.pipeline(
         script("add", "lib/add.py", config={"parameters": {"left": 40}}),
         script("twice", source="def main(ctx):\n    return {'twice': ctx.inputs['add']['sum'] * 2}\n"),
@@ -48,19 +48,19 @@ async def test_a_script_by_path_and_one_by_source_run_with_their_parameters(app:
     assert (app.output(run, "add"), app.output(run, "twice")) == ({"sum": 42}, {"twice": 84})
 
 
-async def test_the_level_reached_is_told_in_the_log_and_by_the_api(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is recorded before the execution completes. In CI nothing below bubblewrap passes."""
-    monkeypatch.setattr(app.cairn.log_writer, "_schedule_flush", Mock())  # the next batch is late
+async def test_the_sandbox_level_is_in_the_log_and_the_api(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is recorded before the execution completes. CI requires bubblewrap."""
+    monkeypatch.setattr(app.cairn.log_writer, "_schedule_flush", Mock())  # the next batch is delayed
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     run = await app.done(pipeline)
     reached = app.cairn.sandbox.probe()
     assert app.execution(run, "add").sandbox == reached.level.value
-    assert lines(app, run, "add")[0] == ("info", mentions(reached.level.value))
+    assert log_lines(app, run, "add")[0] == ("info", mentions(reached.level.value))
     if os.environ.get("CI"):
         assert reached.level is SandboxLevel.BUBBLEWRAP
 
 
-async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(app: App) -> None:
+async def test_script_files_are_part_of_the_definition_and_drift_is_repaired(app: App) -> None:
     pipeline = await app.pipeline(script("add", "lib/add.py"), scripts={"lib/add.py": ADD})
     place = app.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
     assert place.read_text() == ADD
@@ -72,7 +72,7 @@ async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(app: A
     ]
 
 
-async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back(app: App) -> None:
+async def test_a_changed_script_is_a_revision_and_revert_restores_the_old_one(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     write = app.cairn.pipelines.scripts.write
     other = ADD.replace("+", "-")
@@ -92,7 +92,7 @@ async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back
     assert not list((app.root(pipeline) / ".archived").rglob("add.py")), "an earlier script of its own gives way"
 
 
-async def test_a_run_keeps_the_script_that_its_execution_was_made_with(app: App) -> None:
+async def test_an_execution_keeps_the_script_it_was_created_with(app: App) -> None:
     waits = script("add", approve="complete")
     pipeline = await app.pipeline(waits, scripts={"add.py": ADD})
     run = await app.start(pipeline)
@@ -105,7 +105,7 @@ async def test_a_run_keeps_the_script_that_its_execution_was_made_with(app: App)
     assert app.output(run, "add") == {"sum": 3}
 
 
-async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None:
+async def test_an_exported_definition_includes_its_scripts(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     assert "left + right" in app.cairn.definition_queries.definition_text(pipeline, "json")[0]
     text, _ = app.cairn.definition_queries.definition_text(pipeline, "yaml")
@@ -118,7 +118,7 @@ async def test_the_definition_as_text_brings_its_scripts_along(app: App) -> None
     assert app.output(await app.done(copied.pipeline_id), "add") == {"sum": 3}
 
 
-async def test_differences_between_revisions_show_the_lines_of_scripts(app: App) -> None:
+async def test_the_diff_of_revisions_includes_script_lines(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
     await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), actor=ADMIN)
     assert (
@@ -126,7 +126,7 @@ async def test_differences_between_revisions_show_the_lines_of_scripts(app: App)
     )
 
 
-async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(app: App) -> None:
+async def test_a_missing_script_is_a_warning_on_save_and_an_error_at_the_start(app: App) -> None:
     pipeline = await app.pipeline(script("add"))
     checked = app.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [script("add")]})
     assert [finding.message for finding in checked.warnings] == [mentions("'add.py'")]
@@ -136,7 +136,7 @@ async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(app:
     await app.done(pipeline)
 
 
-async def test_a_script_that_is_used_cannot_be_removed_and_another_can(app: App) -> None:
+async def test_only_unused_scripts_can_be_removed(app: App) -> None:
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
     scripts = app.cairn.pipelines.scripts
     with pytest.raises(CommandRefused, match=r"\badd\b"):
@@ -152,13 +152,13 @@ async def test_a_script_that_is_used_cannot_be_removed_and_another_can(app: App)
 @pytest.mark.parametrize(
     "path", ["../x.py", "/etc/x.py", "a/../x.py", "a//x.py", "", "a\\b.py", ".cairn-new-x", "a" * 300]
 )
-async def test_a_path_that_leads_elsewhere_is_refused(app: App, path: str) -> None:
+async def test_a_path_outside_the_scripts_folder_is_rejected(app: App, path: str) -> None:
     pipeline = await app.pipeline(step("only"))
     with pytest.raises(InvalidInput):
         await app.cairn.pipelines.scripts.write(pipeline, path, b"", actor=ADMIN)
 
 
-async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(app: App) -> None:
+async def test_a_checksum_of_another_pipeline_is_rejected(app: App) -> None:
     other = await app.pipeline(script("add"), scripts={"add.py": ADD})
     reference = app.cairn.pipeline_queries.get_pipeline(other).model_extra or {}
     with pytest.raises(InvalidInput) as wrong:
@@ -166,7 +166,7 @@ async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(app: App) -> 
     assert [path for path, _ in wrong.value.errors] == ["/scripts/add.py"]
 
 
-async def test_what_a_script_says_is_in_the_log_line_by_line(app: App) -> None:
+async def test_the_output_of_a_script_is_logged_line_by_line(app: App) -> None:
     source = (
         "import sys\n"
         "def main(ctx):\n"
@@ -176,7 +176,7 @@ async def test_what_a_script_says_is_in_the_log_line_by_line(app: App) -> None:
     pipeline = await app.pipeline(script("talk", source=source))
     run = await app.done(pipeline)
     await app.cairn.log_writer.flush()
-    assert sorted(lines(app, run, "talk")[1:]) == [
+    assert sorted(log_lines(app, run, "talk")[1:]) == [
         ("info", "one"),
         ("info", "two"),
         ("warning", "oh"),
@@ -184,7 +184,7 @@ async def test_what_a_script_says_is_in_the_log_line_by_line(app: App) -> None:
     ]
 
 
-async def test_an_exception_fails_the_execution_with_the_users_own_lines(app: App) -> None:
+async def test_an_exception_fails_the_execution_with_the_lines_of_the_user(app: App) -> None:
     source = "def main(ctx):\n    inner()\n\ndef inner():\n    raise KeyError('amount')\n"
     pipeline = await app.pipeline(script("breaks", source=source, execution=retries(1)))
     run = await app.start(pipeline)
@@ -201,7 +201,7 @@ async def test_an_exception_fails_the_execution_with_the_users_own_lines(app: Ap
     assert app.execution(run, "breaks").attempt_number == 2
 
 
-# ---- people give the parameters --------------------------------------------------------------------
+# ---- parameters from users -------------------------------------------------------------------------
 ASKING = {
     "parameters": {"region": "Europe"},
     "parameters_schema": {
@@ -220,14 +220,14 @@ ASKING = {
 ECHO = "def main(ctx, **parameters):\n    return parameters\n"
 
 
-async def test_people_are_asked_for_the_parameters_by_a_plain_form(app: App) -> None:
+async def test_users_enter_script_parameters_in_a_form(app: App) -> None:
     pipeline = await app.pipeline(script("report", source=ECHO, config=ASKING))
     run = await app.start(pipeline)
     await app.until(lambda: app.execution(run, "report").waiting_on == "script_input" or None)
-    asked = app.execution(run, "report").form
-    assert asked is not None
-    assert asked.instructions == "What is the report about?"
-    assert [(f.name, f.type, f.label, f.required, f.default) for f in asked.fields] == [
+    requested_form = app.execution(run, "report").form
+    assert requested_form is not None
+    assert requested_form.instructions == "What is the report about?"
+    assert [(f.name, f.type, f.label, f.required, f.default) for f in requested_form.fields] == [
         ("region", "text", "Which region?", True, "Europe"),
         ("rows", "number", "rows", True, None),
         ("exact", "boolean", "exact", False, False),
@@ -241,7 +241,7 @@ async def test_people_are_asked_for_the_parameters_by_a_plain_form(app: App) -> 
     assert app.output(run, "report") == {"region": "Europe", "rows": 3, "exact": False, "tags": ["a", "b"]}
 
 
-async def test_declined_input_ends_by_on_failure(app: App) -> None:
+async def test_declined_input_follows_on_failure(app: App) -> None:
     config = {"retry_config": {"on_failure": "fail_run"}}
     pipeline = await app.pipeline(script("report", source=ECHO, config=ASKING, execution=config))
     run = await app.start(pipeline)
@@ -253,7 +253,7 @@ async def test_declined_input_ends_by_on_failure(app: App) -> None:
 
 
 # ---- mixed ------------------------------------------------------------------------------------------
-async def test_forms_scripts_in_parallel_and_an_approval_make_one_pipeline(app: App) -> None:
+async def test_a_pipeline_can_mix_forms_parallel_scripts_and_approvals(app: App) -> None:
     count = "def main(ctx):\n    return {'n': len(ctx.inputs['ask']['ask'])}\n"
     join = "def main(ctx):\n    return {'all': ctx.inputs['left']['n'] + ctx.inputs['right']['n']}\n"
     pipeline = await app.pipeline(
@@ -269,20 +269,20 @@ async def test_forms_scripts_in_parallel_and_an_approval_make_one_pipeline(app: 
     assert app.output(run, "whole") == {"all": 8}
 
 
-async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_kept_as_errored(app: App) -> None:
+async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_errored(app: App) -> None:
     source = "import time\ndef main(ctx):\n    print('here', flush=True)\n    time.sleep(600)\n"
     pipeline = await app.pipeline(script("sleep", source=source))
     run = await app.start(pipeline)
-    await app.until(lambda: ("info", "here") in lines(app, run, "sleep") or None)
-    marked = of_server()
+    await app.until(lambda: ("info", "here") in log_lines(app, run, "sleep") or None)
+    marked = script_processes()
     assert marked
     await app.cairn.runs.cancel(run, actor=ADMIN)
-    await app.until(lambda: of_server() == [] or None, 1.0)
+    await app.until(lambda: script_processes() == [] or None, 1.0)
     assert app.statuses(run) == {"sleep": "cancelled"}
 
 
-def of_server() -> list[int]:
-    """Processes of scripts that this server has started."""
+def script_processes() -> list[int]:
+    """Return the script processes of this server."""
     found: list[int] = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -305,23 +305,23 @@ def main(ctx):
 """
 
 
-async def test_a_script_that_runs_out_of_time_is_really_stopped(app: App) -> None:
-    """Without any mocked clock."""
+async def test_a_script_is_stopped_at_its_timeout(app: App) -> None:
+    """With the real clock."""
     pipeline = await app.pipeline(script("sleep", source=SLEEPS, execution=timeout(0.6, "fail_run")))
     run = await app.start(pipeline)
     await app.until_run(run, "failed")
-    await app.until(lambda: of_server() == [] or None)
+    await app.until(lambda: script_processes() == [] or None)
     assert app.execution(run, "sleep").attempt_number == 1
 
 
-async def test_a_rollback_stops_the_script_that_it_takes_away(app: App) -> None:
+async def test_a_rollback_stops_the_script_it_archives(app: App) -> None:
     pipeline = await app.pipeline(step("first"), script("sleep", source=SLEEPS))
     run = await app.start(pipeline)
     await app.until_execution(run, "sleep", "in_progress")
-    await app.until(lambda: ("info", "here") in lines(app, run, "sleep") or None)
-    before = set(of_server())
+    await app.until(lambda: ("info", "here") in log_lines(app, run, "sleep") or None)
+    before = set(script_processes())
     assert len(before) >= 3
     await app.roll_back(run, 0)
-    await app.until(lambda: not before & set(of_server()) or None, 1.0)
+    await app.until(lambda: not before & set(script_processes()) or None, 1.0)
     await app.cairn.runs.cancel(run, actor=ADMIN)
-    await app.until(lambda: of_server() == [] or None, 1.0)
+    await app.until(lambda: script_processes() == [] or None, 1.0)

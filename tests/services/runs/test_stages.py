@@ -1,4 +1,4 @@
-"""Stages in parallel, and `needs`."""
+"""Parallel stages and `needs`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tests.services.app import App, retries, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-class Meeting:
-    """Functions that go on only when so many are there at the same time."""
+class BarrierFunction:
+    """A function that waits until this many of its calls run at once."""
 
     def __init__(self, app: App, name: str, count: int) -> None:
         self._barrier = asyncio.Barrier(count)
-        app.function(name)(self.come)
+        app.function(name)(self.wait)
 
-    async def come(self, ctx: Ctx) -> dict[str, str]:
+    async def wait(self, ctx: Ctx) -> dict[str, str]:
         async with asyncio.timeout(PATIENCE):
             await self._barrier.wait()
         return {"met": "yes"}
 
 
-async def test_members_of_a_stage_are_at_work_at_the_same_time(app: App) -> None:
-    Meeting(app, "meet", 3)
+async def test_checkpoints_of_a_stage_run_in_parallel(app: App) -> None:
+    BarrierFunction(app, "meet", 3)
     pipeline = await app.pipeline(
         step("first"),
         *(step(f"side_{n}", "meet", stage="side") for n in range(3)),
@@ -39,8 +39,8 @@ async def test_members_of_a_stage_are_at_work_at_the_same_time(app: App) -> None
     assert made == ["first", "side_0", "side_1", "side_2", "last"]
 
 
-async def test_one_that_needs_little_overtakes_the_stages_before_it(app: App) -> None:
-    """GitLab's `needs`: `fast` starts when `root` is complete, while `slow` is still at work."""
+async def test_a_checkpoint_with_needs_starts_before_earlier_stages_complete(app: App) -> None:
+    """`fast` starts when `root` is complete, while `slow` is still running."""
     go = asyncio.Event()
 
     @app.function("wait_for_go")
@@ -65,7 +65,7 @@ async def test_one_that_needs_little_overtakes_the_stages_before_it(app: App) ->
     assert done == ["root", "fast", "slow", "end"]
 
 
-async def test_workspaces_of_a_stage_stay_until_one_that_follows_starts(app: App) -> None:
+async def test_workspaces_of_a_stage_are_kept_until_a_later_checkpoint_starts(app: App) -> None:
     pipeline = await app.pipeline(
         step("left", stage="both"), step("right", stage="both", approve="complete"), step("last", approve="start")
     )
@@ -83,8 +83,8 @@ async def test_workspaces_of_a_stage_stay_until_one_that_follows_starts(app: App
     assert app.workspaces(pipeline) == set()
 
 
-async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(app: App) -> None:
-    """`pause_pipeline`."""
+async def test_other_executions_finish_before_a_failure_pauses_the_run(app: App) -> None:
+    """With `pause_pipeline`."""
     go = asyncio.Event()
 
     @app.function("wait_for_go")
@@ -108,8 +108,8 @@ async def test_a_failing_one_lets_its_siblings_finish_before_the_run_pauses(app:
     assert app.statuses(run) == {"good": "completed", "bad": "failed", "after": "upcoming"}
 
 
-async def test_failing_the_run_stops_the_siblings(app: App) -> None:
-    """`fail_run`: what is open is stopped and cancelled."""
+async def test_failing_the_run_stops_the_other_executions(app: App) -> None:
+    """With `fail_run`, open executions are stopped and cancelled."""
     at_work, stopped = asyncio.Event(), asyncio.Event()
 
     @app.function("hang")

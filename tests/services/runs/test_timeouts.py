@@ -1,4 +1,4 @@
-"""Timeouts stop the work."""
+"""Timeouts stop executions."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.services.app import App, form, retries, step, timeout
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-class Hanging:
-    """Hangs until it is stopped, and tells that it was."""
+class HangingFunction:
+    """A function that hangs until it is stopped, and counts that."""
 
     def __init__(self, app: App, name: str = "hang") -> None:
-        self.begun, self.stopped, self.lasted = 0, 0, 0.0
+        self.started, self.stopped, self.lasted = 0, 0, 0.0
         app.function(name)(self.hang)
 
     async def hang(self, ctx: Ctx) -> None:
-        self.begun += 1
+        self.started += 1
         since = time.monotonic()
         try:
             await asyncio.sleep(60)
@@ -44,15 +44,15 @@ class Hanging:
         ("rollback_checkpoint", "in_progress", {"first": "completed", "slow": "pending"}),
     ],
 )
-async def test_each_on_timeout(app: App, on_timeout: str, status: str, statuses: dict[str, str]) -> None:
-    """The function is cancelled; a timeout is not retried."""
-    hanging = Hanging(app)
+async def test_each_on_timeout_policy(app: App, on_timeout: str, status: str, statuses: dict[str, str]) -> None:
+    """The function is cancelled and not retried."""
+    hanging = HangingFunction(app)
     execution = {**timeout(0.3, on_timeout), **retries(3)}
     pipeline = await app.pipeline(step("first"), step("slow", "hang", execution=execution))
     run = await app.start(pipeline)
     await app.until(lambda: app.statuses(run) == statuses)
     await app.until_quiet()
-    assert (hanging.begun, hanging.stopped, app.run(run).status) == (1, 1, status)
+    assert (hanging.started, hanging.stopped, app.run(run).status) == (1, 1, status)
     failed = next(e for e in app.executions(run, archived=True) if e.checkpoint_key == "slow")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("timeout", 1)
@@ -65,7 +65,7 @@ async def test_each_on_timeout(app: App, on_timeout: str, status: str, statuses:
 async def test_time_spent_waiting_for_a_slot_does_not_count(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     slots = RunnerSlots(1, 1, 1)
     monkeypatch.setattr(app.cairn.lanes, "_slots", slots)
-    hanging = Hanging(app)
+    hanging = HangingFunction(app)
     slot = slots.for_mode(ExecutionMode.FUNCTION)
     await slot.acquire()
     pipeline = await app.pipeline(
@@ -73,16 +73,16 @@ async def test_time_spent_waiting_for_a_slot_does_not_count(app: App, monkeypatc
         step("slow", "hang", stage="all", execution=timeout(0.3, "pause_pipeline")),
     )
     run = await app.start(pipeline)
-    await asyncio.sleep(1.5)  # the time that passes is what is tried
+    await asyncio.sleep(1.5)  # waiting for a slot for longer than the timeout
     assert app.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
     slot.release()
     await app.until(lambda: app.statuses(run) == {"quick": "completed", "slow": "failed"})
     await app.until_quiet()
-    assert (hanging.begun, hanging.stopped) == (1, 1)
-    assert 0.2 < hanging.lasted < 1.2  # being told what to do is part of its time
+    assert (hanging.started, hanging.stopped) == (1, 1)
+    assert 0.2 < hanging.lasted < 1.2  # the timeout includes the dispatch
 
 
-async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) -> None:
+async def test_a_function_in_a_thread_cannot_be_killed_and_its_result_is_ignored(app: App) -> None:
     let_go = threading.Event()
     after: list[str] = []
 
@@ -99,7 +99,7 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) 
     with app.cairn.event_bus.subscribe() as news:
         run = await app.start(pipeline)
         async with asyncio.timeout(PATIENCE):
-            async for change in news:  # told when what it was at has been stopped
+            async for change in news:  # published after the execution was stopped
                 if (change.run_id, change.event_type) == (run, "run_failed"):
                     break
     let_go.set()
@@ -109,8 +109,8 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(app: App) 
     assert app.event_types(run)[-1] == "run_failed"
 
 
-async def test_time_is_counted_while_a_runner_works_and_not_while_people_are_waited_for(app: App) -> None:
-    """Per attempt, over all its dispatches."""
+async def test_a_timeout_counts_active_time_but_not_waiting_for_people(app: App) -> None:
+    """The timeout applies to all dispatches of an attempt together."""
 
     @app.function("nap")
     async def nap(ctx: Ctx) -> dict[str, int]:
@@ -138,8 +138,8 @@ async def test_a_form_has_no_timeout_while_it_waits(app: App) -> None:
     await app.until_run(run, "completed")
 
 
-async def test_a_runs_time_used_up_fails_what_works_and_cancels_the_rest(app: App) -> None:
-    hanging = Hanging(app)
+async def test_a_run_timeout_fails_running_executions_and_cancels_the_others(app: App) -> None:
+    hanging = HangingFunction(app)
     pipeline = await app.pipeline(
         step("slow", "hang", stage="both"),
         form("asks", stage="both"),
@@ -155,21 +155,21 @@ async def test_a_runs_time_used_up_fails_what_works_and_cancels_the_rest(app: Ap
     assert app.workspaces(pipeline) == set()
 
 
-async def test_a_timer_that_is_over_changes_nothing(app: App) -> None:
-    """The durable one comes after the one on time, and finds it done."""
+async def test_an_outdated_timer_changes_nothing(app: App) -> None:
+    """The durable timer fires after the in-process one, when the execution has completed."""
     pipeline = await app.pipeline(step("quick", execution=timeout(0.5)), form("goals"))
     run = await app.start(pipeline)
     await app.until_execution(run, "goals", "in_progress")
-    told = app.event_types(run)
+    event_types = app.event_types(run)
     await asyncio.sleep(1.0)
-    assert app.event_types(run) == told
+    assert app.event_types(run) == event_types
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
-async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
+async def test_a_function_that_ignores_cancellation_does_not_block_the_run(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run goes on; what the function still does is dropped."""
+    """The run continues, and the result of the function is ignored."""
     monkeypatch.setattr("cairn.services.dispatch.lanes.STOP_SECONDS", 0.2)
     let_go = asyncio.Event()
 
@@ -184,9 +184,9 @@ async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
 
     pipeline = await app.pipeline(step("slow", "stubborn", execution=timeout(0.2, "fail_run")))
     run = await app.start(pipeline)
-    began = time.monotonic()
+    start = time.monotonic()
     await app.until_run(run, "failed")
-    assert time.monotonic() - began < limit(10.0)
+    assert time.monotonic() - start < limit(10.0)
     let_go.set()
     await app.until_quiet()
     assert app.artifacts(run) == []

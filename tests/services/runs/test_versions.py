@@ -1,4 +1,4 @@
-"""Versions of runs, and how a checkpoint starts."""
+"""Run versions, and how checkpoints start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.services.app import App, form, step
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_versions_count_on_and_are_never_given_again(app: App) -> None:
+async def test_run_versions_increase_and_are_never_reused(app: App) -> None:
     """After a rollback from v3 to v1 the next run is v4, based on v1."""
     pipeline = await app.pipeline(step("goals"), step("design"))
     runs = [await app.done(pipeline) for _ in range(3)]
@@ -36,7 +36,7 @@ async def test_versions_count_on_and_are_never_given_again(app: App) -> None:
     assert app.disk(pipeline)["runs/latest"] == "-> v4"
 
 
-async def test_many_started_at_once_take_each_its_own_number(app: App) -> None:
+async def test_runs_started_at_once_have_different_versions(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     runs = await asyncio.gather(*(app.start(pipeline) for _ in range(20)))
     for run in runs:
@@ -48,7 +48,7 @@ async def test_many_started_at_once_take_each_its_own_number(app: App) -> None:
     assert links == {1: None, **{n: n - 1 for n in range(2, 21)}}
 
 
-async def test_the_first_event_says_what_the_run_is_made_from(app: App) -> None:
+async def test_the_first_event_names_the_definition_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     first = await app.done(pipeline)
     run = await app.done(pipeline, input={"a": 1})
@@ -71,7 +71,7 @@ async def test_the_first_event_says_what_the_run_is_made_from(app: App) -> None:
     assert app.event_types(run)[1] == "run_started"
 
 
-async def test_a_run_may_be_made_without_starting(app: App) -> None:
+async def test_a_run_can_be_created_without_starting_it(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     run = await app.start(pipeline, start=False)
     assert (app.run(run).status, app.event_types(run)) == ("not_started", ["run_created"])
@@ -82,17 +82,17 @@ async def test_a_run_may_be_made_without_starting(app: App) -> None:
         await app.cairn.runs.start(run, actor=ADMIN)
 
 
-async def test_the_prompt_is_the_runs_own(app: App) -> None:
-    """Given at the start or taken from the pipeline; it never changes."""
+async def test_a_run_keeps_its_prompt(app: App) -> None:
+    """The prompt is set at the start or comes from the pipeline, and never changes."""
     pipeline = await app.pipeline(form("goals"), original_prompt="Think")
-    own, given = await app.start(pipeline), await app.start(pipeline, original_prompt="Think big")
+    default, custom = await app.start(pipeline), await app.start(pipeline, original_prompt="Think big")
     await app.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, actor=ADMIN)
-    assert (app.run(own).original_prompt, app.run(given).original_prompt) == ("Think", "Think big")
-    again = await app.cairn.runs.retry(given, actor=ADMIN)
+    assert (app.run(default).original_prompt, app.run(custom).original_prompt) == ("Think", "Think big")
+    again = await app.cairn.runs.retry(custom, actor=ADMIN)
     assert app.run(again.run_id).original_prompt == "Think big"
 
 
-async def test_a_run_done_again_takes_the_same_input(app: App) -> None:
+async def test_a_retried_run_uses_the_same_input(app: App) -> None:
     pipeline = await app.pipeline(step("goals", "give_back"))
     run = await app.done(pipeline, input={"n": 2**70})
     again = await app.cairn.runs.retry(run, actor=ADMIN)
@@ -100,7 +100,7 @@ async def test_a_run_done_again_takes_the_same_input(app: App) -> None:
     assert (app.run(again.run_id).run_version, app.output(again.run_id, "goals")) == (2, {"input": {"n": 2**70}})
 
 
-async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> None:
+async def test_without_auto_advance_the_next_checkpoint_waits_for_a_start(app: App) -> None:
     """Starting a run starts its first checkpoint."""
     pipeline = await app.pipeline(step("goals"), step("design"), advance=False)
     run = await app.start(pipeline)
@@ -117,8 +117,8 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> 
         await app.cairn.executions.start_checkpoint(run, "nothing", actor=ADMIN)
 
 
-async def test_the_approval_to_start_is_the_start(app: App) -> None:
-    """A refused start is pending again, and asks again at the next start."""
+async def test_approving_a_start_starts_the_execution(app: App) -> None:
+    """A rejected start returns to pending and needs approval at the next start."""
     pipeline = await app.pipeline(step("goals", approve="both"))
     run = await app.start(pipeline)
     assert app.statuses(run) == {"goals": "waiting_approval_to_start"}
@@ -130,8 +130,8 @@ async def test_the_approval_to_start_is_the_start(app: App) -> None:
     await app.until_execution(run, "goals", "waiting_approval_to_complete")
     await app.decide(run, "goals", "approve")
     await app.until_run(run, "completed")
-    told = [e for e in app.event_types(run) if e.startswith(("execution", "approval"))]
-    assert told == [
+    event_types = [e for e in app.event_types(run) if e.startswith(("execution", "approval"))]
+    assert event_types == [
         "execution_created",
         "execution_awaiting_start_approval",
         "approval_requested",
@@ -148,7 +148,7 @@ async def test_the_approval_to_start_is_the_start(app: App) -> None:
     ]
 
 
-async def test_a_pipeline_that_cannot_be_run_says_why(app: App) -> None:
+async def test_a_pipeline_that_cannot_run_gives_a_reason(app: App) -> None:
     empty = await app.pipeline()
     with pytest.raises(CommandRefused):
         await app.start(empty)

@@ -1,4 +1,4 @@
-"""Lists stay fast with 10,000 runs and as many model calls: few statements per page."""
+"""Lists are fast with 10,000 runs and model calls, with few statements per page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cairn.services.runs.queries import lists as runs
 from cairn.services.runs.queries.lists import RunFilter
 from cairn.store import Database, model_usage
 from tests.databases import KINDS
-from tests.services.runs.many_runs import BEGIN, settle
+from tests.services.runs.many_runs import BEGIN, insert_runs
 
 T = TypeVar("T")
 PIPELINES, RUNS_EACH = 100, 100
@@ -35,8 +35,8 @@ ME = frozenset({"a reviewer", "reviewer@example.com", "approver", "finance"})
 SEEN = approvals.ApprovalViewer(BEGIN, Actor("a reviewer", frozenset({"approver"})))
 
 
-def queue(connection: sa.Connection, **wanted: Any) -> ApprovalPage:
-    return approvals.list_approvals(connection, ApprovalFilter(**wanted), 50, None, SEEN)
+def queue(connection: sa.Connection, **filter: Any) -> ApprovalPage:
+    return approvals.list_approvals(connection, ApprovalFilter(**filter), 50, None, SEEN)
 
 
 LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
@@ -47,7 +47,7 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
     "queue by deadline": (5, lambda c, _: queue(c, sort="deadline")),
     "queue by risk": (5, lambda c, _: queue(c, sort="risk")),
     "queue by priority": (5, lambda c, _: queue(c, sort="priority")),
-    "one's own queue": (5, lambda c, _: queue(c, assigned_to=ME)),
+    "your queue": (5, lambda c, _: queue(c, assigned_to=ME)),
     "queue of a pipeline": (
         5,
         lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None, SEEN),
@@ -61,7 +61,7 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
 
 
 @contextmanager
-def counted(database: Database) -> Generator[list[str], None, None]:
+def count_statements(database: Database) -> Generator[list[str], None, None]:
     statements: list[str] = []
 
     def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
@@ -76,27 +76,29 @@ def counted(database: Database) -> Generator[list[str], None, None]:
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, str]]:
+def populated(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Database, str]]:
     with ExitStack() as stack:
-        url = f"sqlite:///{tmp_path_factory.mktemp('crowd')}/cairn.db"
+        url = f"sqlite:///{tmp_path_factory.mktemp('populated')}/cairn.db"
         if request.param == "postgresql":
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
         database = stack.enter_context(closing(Database(url)))
         database.migrate()
-        names = settle(database, PIPELINES, RUNS_EACH)
-        if database.kind == "postgresql":  # it does so by itself, a while later
+        names = insert_runs(database, PIPELINES, RUNS_EACH)
+        if database.kind == "postgresql":  # autovacuum would do it later
             with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.execute(sa.text("ANALYZE"))
         yield database, names[0]
 
 
-def test_pages_are_few_statements_and_quick(crowd: tuple[Database, str]) -> None:
-    database, pipeline = crowd
+def test_pages_take_few_statements_and_little_time(populated: tuple[Database, str]) -> None:
+    database, pipeline = populated
     slow: dict[str, float] = {}
-    for name, (most, read) in LISTS.items():
-        with counted(database) as statements:
+    for name, (limit, read) in LISTS.items():
+        with count_statements(database) as statements:
             database.read(lambda c, read=read: read(c, pipeline))
-        assert len(statements) <= most, (name, statements)
+        assert len(statements) <= limit, (name, statements)
         taken = min(_time(database, lambda c, read=read: read(c, pipeline)) for _ in range(5))
         if taken > SECONDS:
             slow[name] = taken
@@ -104,14 +106,14 @@ def test_pages_are_few_statements_and_quick(crowd: tuple[Database, str]) -> None
 
 
 def _time(database: Database, read: Callable[[sa.Connection], Any]) -> float:
-    """What it takes of this thread, which does all of SQLite's work: other programs do not count."""
+    """Return the CPU time of this thread, so that other processes don't count. SQLite works in this thread."""
     began = time.thread_time()
     database.read(read)
     return time.thread_time() - began
 
 
-def test_every_run_is_on_one_page_only(crowd: tuple[Database, str]) -> None:
-    database, _ = crowd
+def test_every_run_is_on_exactly_one_page(populated: tuple[Database, str]) -> None:
+    database, _ = populated
     seen: list[str] = []
     cursor: str | None = None
     while True:
@@ -122,11 +124,11 @@ def test_every_run_is_on_one_page_only(crowd: tuple[Database, str]) -> None:
     assert len(seen) == len(set(seen)) == PIPELINES * RUNS_EACH
 
 
-def test_the_queue_is_in_order_by_age_and_by_deadline(crowd: tuple[Database, str]) -> None:
-    database, _ = crowd
+def test_the_queue_is_sorted_by_age_or_deadline(populated: tuple[Database, str]) -> None:
+    database, _ = populated
     by_age = database.read(lambda c: approvals.list_approvals(c, ApprovalFilter(), 500, None, SEEN)).items
     assert [a.requested_at for a in by_age] == sorted(a.requested_at for a in by_age)
-    seen: list[tuple[bool, Any, Any, str]] = []  # without a deadline comes last; equal ones by age
+    seen: list[tuple[bool, Any, Any, str]] = []  # no deadline is last, then by age
     cursor: str | None = None
     while True:
         page = database.read(
