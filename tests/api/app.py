@@ -1,4 +1,4 @@
-"""A running Cairn and somebody who talks to it over HTTP."""
+"""A running Cairn with HTTP clients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @cache
 def specification() -> Json:
-    """The description of the API: it takes a second to build."""
+    """The OpenAPI document. Building it takes a second."""
     return describe().openapi()
 
 
@@ -47,12 +47,12 @@ class App:
     asgi: FastAPI
     client: httpx.AsyncClient
 
-    def visitor(self, token: str | None = None, base: str = BASE) -> httpx.AsyncClient:
-        """Somebody else; without a token, not signed in."""
+    def client_for(self, token: str | None = None, base: str = BASE) -> httpx.AsyncClient:
+        """Create a client that is signed in with the token, or not signed in without one."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return httpx.AsyncClient(transport=transport(self.asgi), base_url=base, headers=headers)
 
-    # ---- short ways --------------------------------------------------------------------------------
+    # ---- shortcuts ---------------------------------------------------------------------------------
     async def get(self, path: str, **params: Any) -> Any:
         response = await self.client.get(path, params=params)
         assert response.status_code == 200, response.text
@@ -76,7 +76,7 @@ class App:
         return await self.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], **fields}, 201)
 
     async def execution(self, run: Json, position: int = 0) -> Json:
-        """The one whose turn has come."""
+        """Wait for the execution at a position."""
 
         async def find() -> Json | None:
             listed = await self.get(f"/api/runs/{run['run_id']}/checkpoints")
@@ -85,33 +85,33 @@ class App:
 
         return await self.until(find)
 
-    async def fill(self, run: Json, position: int = 0, **fields: Any) -> Json:
-        """Submit the form; the execution as it is when the runner has taken it."""
+    async def submit_form(self, run: Json, position: int = 0, **fields: Any) -> Json:
+        """Submit a form and wait until it has been processed."""
         name = (await self.execution(run, position))["execution_id"]
         await self.post(f"/api/executions/{name}/submit", {"fields": fields})
 
-        async def settled() -> Json | None:
+        async def processed() -> Json | None:
             now = await self.get(f"/api/executions/{name}")
             return now if now["status"] != "in_progress" else None
 
-        return await self.until(settled)
+        return await self.until(processed)
 
     async def until(self, probe: Callable[[], Awaitable[T | None]]) -> T:
         return await until(probe)
 
 
 async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
-    """The first answer that is not None."""
+    """Call the probe until it returns something other than None, and return that."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if (found := await probe()) is not None:
             return found
         await asyncio.sleep(0.01)
-    raise AssertionError(f"not within {seconds} seconds")
+    raise AssertionError(f"condition not met within {seconds} seconds")
 
 
 def form(key: str, **more: Any) -> Json:
-    """A checkpoint that a person does and nobody approves."""
+    """Return a human checkpoint without approvals."""
     field = {"name": key, "type": "text", "label": key.capitalize()}
     return {"key": key, "checkpoint_name": key.capitalize(), "form": [field], "outputs": [f"{key}.json"], **more}
 
@@ -138,17 +138,17 @@ async def open_app(
             yield App(cairn, app, client)
     finally:
         cairn.event_bus.close()
-        await _quiet(cairn)
+        await _wait_for_lanes(cairn)
         await worker.stop()
         cairn.close()
 
 
-async def _quiet(cairn: AppServices) -> None:
-    """Wait until no lane is under way: one that is broken off waits for the end of the process."""
+async def _wait_for_lanes(cairn: AppServices) -> None:
+    """Wait until no lane is active, because an interrupted lane would only end with the process."""
     table = "workflow_status" if cairn.database.kind == "sqlite" else "dbos.workflow_status"
     query = sa.text(f"SELECT count(*) FROM {table} WHERE name = 'lane' AND status IN ('PENDING', 'ENQUEUED')")
 
-    async def is_quiet() -> bool | None:
+    async def is_idle() -> bool | None:
         return None if await cairn.database.aread(lambda c: c.execute(query).scalar_one()) else True
 
-    await until(is_quiet)
+    await until(is_idle)

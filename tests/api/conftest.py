@@ -1,4 +1,4 @@
-"""An app for the tests of a module, on each database: DBOS is one per process, and starting it takes a while."""
+"""One app per module and database, because DBOS is a singleton and takes a while to start."""
 
 from __future__ import annotations
 

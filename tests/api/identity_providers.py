@@ -1,4 +1,4 @@
-"""Identity providers on loopback: a real one in its own process, and one that lies on demand."""
+"""Identity providers on loopback: a real one in its own process, and a malicious one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 @contextmanager
 def real_provider() -> Generator[str]:
-    """`oidc-provider-mock`, which wants clients to be registered and a nonce to be sent."""
+    """Run `oidc-provider-mock`, which requires registered clients and a nonce."""
     port = free_port()
     wanted = ["--port", str(port), "--require-registration", "true", "--require-nonce", "true"]
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", *wanted]
@@ -64,40 +64,40 @@ def _wait(address: str) -> None:
             return
 
 
-# ---- one that lies ---------------------------------------------------------------------------------------
+# ---- malicious provider ----------------------------------------------------------------------------------
 _KEY, _OTHER = RSAKey.generate_key(2048, {"kid": "one"}), RSAKey.generate_key(2048, {"kid": "one"})
 SECRET = OctKey.import_key("a secret of the client that is long enough")
 
 
 @dataclass
-class Liar:
-    """What it says next; without lies, what is true."""
+class MaliciousProvider:
+    """A provider whose next responses can be forged. By default they are correct."""
 
     address: str = ""
     metadata: Json = field(default_factory=dict[str, Any])
     claims: Json = field(default_factory=dict[str, Any])
-    user_info: Json = field(default_factory=dict[str, Any])  # by userinfo
+    user_info: Json = field(default_factory=dict[str, Any])  # forged response of userinfo
     algorithm: str = "RS256"
     is_signed_by_another: bool = False
     status: int = 200
     nonce: str = ""
     challenge: str = ""
-    seen: Json = field(default_factory=dict[str, Any])  # of the last exchange
+    seen: Json = field(default_factory=dict[str, Any])  # parameters of the last token request
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         kept = self.address
         self.__init__(kept)
 
-    async def discovered(self, request: Request) -> Response:
+    async def metadata_document(self, request: Request) -> Response:
         del request
-        here = self.address
+        issuer = self.address
         return JSONResponse(
             {
-                "issuer": here,
-                "authorization_endpoint": f"{here}/authorize",
-                "token_endpoint": f"{here}/token",
-                "userinfo_endpoint": f"{here}/userinfo",
-                "jwks_uri": f"{here}/keys",
+                "issuer": issuer,
+                "authorization_endpoint": f"{issuer}/authorize",
+                "token_endpoint": f"{issuer}/token",
+                "userinfo_endpoint": f"{issuer}/userinfo",
+                "jwks_uri": f"{issuer}/keys",
                 **self.metadata,
             },
             self.status,
@@ -130,29 +130,29 @@ class Liar:
         del request
         return JSONResponse({"sub": "s-1", "email": "liar@example.com", "email_verified": True, **self.user_info})
 
-    async def odd(self, request: Request) -> Response:
+    async def oversized(self, request: Request) -> Response:
         del request
         return PlainTextResponse("x" * 2_000_000)
 
 
 @contextmanager
-def lying_provider() -> Generator[Liar]:
-    liar = Liar()
+def malicious_provider() -> Generator[MaliciousProvider]:
+    provider = MaliciousProvider()
     routes = [
-        Route("/.well-known/openid-configuration", liar.discovered),
-        Route("/keys", liar.keys),
-        Route("/token", liar.token, methods=["POST"]),
-        Route("/userinfo", liar.userinfo),
-        Route("/odd", liar.odd),
+        Route("/.well-known/openid-configuration", provider.metadata_document),
+        Route("/keys", provider.keys),
+        Route("/token", provider.token, methods=["POST"]),
+        Route("/userinfo", provider.userinfo),
+        Route("/odd", provider.oversized),
     ]
     port = free_port()
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), port=port, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    liar.address = f"http://127.0.0.1:{port}"
+    provider.address = f"http://127.0.0.1:{port}"
     try:
-        _wait(liar.address)
-        yield liar
+        _wait(provider.address)
+        yield provider
     finally:
         server.should_exit = True
         thread.join(10)

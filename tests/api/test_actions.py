@@ -1,4 +1,4 @@
-"""Actions over HTTP: previewed, modified, reassigned, commented on, decided in a batch."""
+"""Actions over HTTP: preview, modify, reassign, comment, decide in a batch."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ async def proposed(app: App, reasoning: str = "because") -> Json:
     }
     run = await app.run(await app.pipeline(checkpoint))
 
-    async def asked() -> Json | None:
+    async def pending() -> Json | None:
         items = (await app.get("/api/approvals", run_id=run["run_id"]))["items"]
         return items[0] if items else None
 
-    return await app.until(asked)
+    return await app.until(pending)
 
 
 async def test_the_approval_page_has_everything(app: App) -> None:
@@ -113,7 +113,7 @@ async def test_a_decision_without_permission_is_refused_and_changes_nothing(app:
     path = f"/api/approvals/{pending['approval_id']}"
     handed = await app.put(f"{path}/assign", {"assigned_to": ["someone-else"], "reason": "They know"})
     assert handed["assigned_to"] == ["someone-else"]
-    async with app.visitor(await token_for(app, "approver")) as approver:
+    async with app.client_for(await token_for(app, "approver")) as approver:
         refused = await approver.put(f"{path}/approve", json={})
         assert (refused.status_code, refused.json()["detail"]) == (
             403,
@@ -122,12 +122,12 @@ async def test_a_decision_without_permission_is_refused_and_changes_nothing(app:
         assert (await approver.get(path)).json()["can_decide"] is False
         mine = await approver.get("/api/approvals", params={"mine": "true"})
         assert pending["approval_id"] not in {item["approval_id"] for item in mine.json()["items"]}
-    async with app.visitor(await token_for(app, "approver", name="someone-else")) as named:
+    async with app.client_for(await token_for(app, "approver", name="someone-else")) as named:
         body = {"approved_by": "somebody", "feedback": "Good"}
-        assert (await named.put(f"{path}/approve", json=body)).status_code == 422  # who it is is never said in the body
+        assert (await named.put(f"{path}/approve", json=body)).status_code == 422  # the body never names the user
         approved = await named.put(f"{path}/approve", json={"feedback": "Good"})
         assert approved.json()["decisions"][0]["by"] == "someone-else"
-    async with app.visitor(await token_for(app, "viewer")) as viewer:
+    async with app.client_for(await token_for(app, "viewer")) as viewer:
         for act, body in (("approve", {}), ("assign", {"assigned_to": ["x"]})):
             assert (await viewer.put(f"{path}/{act}", json=body)).status_code == 403
 
@@ -148,7 +148,7 @@ async def test_several_approvals_are_decided_at_once(app: App) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_texts_are_returned_unchanged(app: App, text: str) -> None:
-    """What somebody writes comes back as it was written, as JSON, and is never carried out."""
+    """User text is returned as JSON and never interpreted."""
     pending = await proposed(app, text)
     path = f"/api/approvals/{pending['approval_id']}"
     await app.post(f"{path}/comments", {"text": text}, 201)
@@ -162,7 +162,7 @@ async def test_texts_are_returned_unchanged(app: App, text: str) -> None:
     assert (shown["action"]["reasoning"], shown["action"]["approved_parameters"]["note"]) == (text, text)
 
 
-async def test_bad_bodies_are_refused(app: App) -> None:
+async def test_invalid_bodies_are_rejected(app: App) -> None:
     pending = await proposed(app)
     path = f"/api/approvals/{pending['approval_id']}"
     wrong: list[tuple[str, Json]] = [

@@ -17,7 +17,7 @@ YAML = {"Content-Type": "application/yaml"}
 
 
 def speaker(words: str, **more: Any) -> Json:
-    """An agent that says just this on the simulated model."""
+    """Return an agent that replies with these words on the simulated model."""
     said = {"simulation": [{"say": words}]}
     return {"role": "You speak.", "task_prompt": "Speak.", "model_settings": said, **more}
 
@@ -26,7 +26,7 @@ def speaks(key: str, agent: Any, **more: Any) -> Json:
     return {"key": key, "agent": agent, "outputs": [f"{key}.txt"], **more}
 
 
-async def ended(app: App, run: Json, status: str = "completed") -> Json:
+async def wait_for_status(app: App, run: Json, status: str = "completed") -> Json:
     async def probe() -> Json | None:
         now = await app.get(f"/api/runs/{run['run_id']}")
         return now if now["status"] == status else None
@@ -41,7 +41,7 @@ async def content(app: App, run: Json, position: int) -> str:
     return answer.text
 
 
-async def test_ready_agents_are_listed_searched_and_read(app: App) -> None:
+async def test_builtin_agents_are_listed_searched_and_read(app: App) -> None:
     page = await app.get("/api/agents", limit=5)
     names = [one["name"] for one in page["items"]]
     while page["next_cursor"] is not None:
@@ -62,7 +62,7 @@ async def test_ready_agents_are_listed_searched_and_read(app: App) -> None:
     assert (await app.get("/api/definitions/agent-schema"))["title"] == "LibraryAgent"
 
 
-async def test_an_agent_is_saved_changed_and_removed_with_every_revision_kept(app: App) -> None:
+async def test_an_agent_is_created_updated_and_removed_and_its_revisions_are_kept(app: App) -> None:
     path = "/api/agents/Fact checker"
     first = await app.client.put(path, content="role: You check facts.\ntitle: Checker\n", headers=YAML)
     assert (first.status_code, first.headers["ETag"]) == (200, '"1"')
@@ -105,7 +105,7 @@ async def test_an_agent_is_saved_changed_and_removed_with_every_revision_kept(ap
         ("- role", "", mentions('["role"]')),
     ],
 )
-async def test_bad_agents_are_refused_with_their_place(app: App, written: str, path: str, message: str) -> None:
+async def test_invalid_agents_are_rejected_with_location(app: App, written: str, path: str, message: str) -> None:
     refused = await app.client.put("/api/agents/wrong", content=written, headers=YAML)
     assert refused.status_code == 422, refused.text
     (fault,) = refused.json()["errors"]
@@ -113,14 +113,14 @@ async def test_bad_agents_are_refused_with_their_place(app: App, written: str, p
     assert (await app.client.get("/api/agents/wrong")).status_code == 404
 
 
-async def test_other_bad_requests(app: App) -> None:
+async def test_other_invalid_requests_are_rejected(app: App) -> None:
     for name in ("x", "a" * 101, "a+b", "-a"):
         assert (await app.client.put(f"/api/agents/{name}", json={"role": "x"})).status_code == 422, name
     assert (await app.client.put("/api/agents/wrong", content="{", headers=YAML)).status_code == 400
     assert (await app.client.get("/api/agents/nobody/revisions")).status_code == 404
     ready = await app.client.delete("/api/agents/tester")
     assert (ready.status_code, ready.json()["detail"]) == (409, mentions("tester"))
-    async with app.visitor(await token_for(app, "viewer", "approver")) as viewer:
+    async with app.client_for(await token_for(app, "viewer", "approver")) as viewer:
         assert (await viewer.get("/api/agents/tester")).status_code == 200
         assert (await viewer.put("/api/agents/mine", json={"role": "x"})).status_code == 403
         assert (await viewer.delete("/api/agents/mine")).status_code == 403
@@ -134,20 +134,20 @@ async def test_agents_in_use_are_not_removed_and_unknown_agents_are_rejected(app
     (fault,) = refused.json()["errors"]
     assert (refused.status_code, fault["path"]) == (422, "/checkpoints/0/agent")
     assert fault["message"] == mentions("'oratr'", "'orator'")
-    made = [await app.pipeline(speaks("say", "orator"), pipeline_name=f"Speech {n}") for n in range(2)]
+    created = [await app.pipeline(speaks("say", "orator"), pipeline_name=f"Speech {n}") for n in range(2)]
     shown = await app.get("/api/agents/orator")
     assert (shown["used_count"], [one["pipeline_name"] for one in shown["used_by"]]) == (2, ["Speech 0", "Speech 1"])
     held = await app.client.delete("/api/agents/orator")
     assert (held.status_code, held.json()["detail"]) == (409, mentions("orator", "Speech 0, Speech 1"))
-    await app.client.delete(f"/api/pipelines/{made[0]['pipeline_id']}")
+    await app.client.delete(f"/api/pipelines/{created[0]['pipeline_id']}")
     changed = {"checkpoints": [speaks("say", {"name": "Somebody", "task_prompt": "Speak."})]}
-    await app.put(f"/api/pipelines/{made[1]['pipeline_id']}", changed)
+    await app.put(f"/api/pipelines/{created[1]['pipeline_id']}", changed)
     assert (await app.get("/api/agents/orator"))["used_count"] == 0
     assert (await app.client.delete("/api/agents/orator")).status_code == 204
 
 
 async def test_saving_an_agent_lists_the_pipelines_it_breaks(app: App) -> None:
-    """A change of an agent checks the pipelines that use it again."""
+    """Saving an agent checks the pipelines that use it."""
     number: Json = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
     agent = {"role": "You count.", "task_prompt": "Count.", "output_schema": number}
     saved = await app.put("/api/agents/counter", agent)
@@ -171,8 +171,8 @@ async def test_a_saved_agent_overrides_a_builtin_one_until_it_is_removed(app: Ap
     assert back["used_count"] == 1
 
 
-async def test_a_run_keeps_the_agents_that_it_began_with(app: App) -> None:
-    """The second checkpoint, and a revision of the first, speak as the library was when the run was made."""
+async def test_a_run_keeps_the_agents_it_started_with(app: App) -> None:
+    """The second checkpoint and a revision of the first use the library as it was when the run was created."""
     await app.put("/api/agents/parrot", speaker("One."))
     pipeline = await app.pipeline(
         speaks("first", "parrot", approve="complete"),
@@ -194,7 +194,7 @@ async def test_a_run_keeps_the_agents_that_it_began_with(app: App) -> None:
     await app.until(lambda: waits(1))
     assert await content(app, run, 0) == "One."
     await app.post(f"{path}/approve", {})
-    await ended(app, run)
+    await wait_for_status(app, run)
     assert await content(app, run, 1) == "One."
     messages = await app.get(f"/api/executions/{(await app.execution(run, 1))['execution_id']}/messages")
     assert messages["items"][-1]["agent_name"] == "Second"
@@ -211,14 +211,14 @@ async def test_a_run_keeps_the_agents_that_it_began_with(app: App) -> None:
     assert await content(app, later, 0) == "Two."
 
 
-async def test_an_agent_that_is_gone_fails_the_checkpoint_in_plain_words(app: App) -> None:
-    """As after a restored backup: nobody could have removed it over HTTP."""
+async def test_a_missing_agent_fails_the_checkpoint_with_an_error(app: App) -> None:
+    """This can happen after restoring a backup. The API refuses to remove agents in use."""
     await app.put("/api/agents/ghost", speaker("Boo."))
     pipeline = await app.pipeline(speaks("haunt", "ghost"), pipeline_name="Ghosts")
     at = app.cairn.clock.now()
     await app.cairn.database.transact(lambda c: library.add(c, "ghost", 2, None, at, "somebody"))
     run = await app.run(pipeline)
-    await ended(app, run, "paused")
+    await wait_for_status(app, run, "paused")
     execution = await app.get(f"/api/executions/{(await app.execution(run))['execution_id']}")
     last = execution["error_details"]["last_error"]
     assert (last["error_type"], last["error_message"]) == ("unknown_agent", mentions("'ghost'"))

@@ -12,17 +12,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def up_for_approval(app: App, approve: str = "complete") -> Json:
-    """The pending approval of a run's first checkpoint."""
+async def pending_approval(app: App, approve: str = "complete") -> Json:
+    """Start a run and return the pending approval of its first checkpoint."""
     run = await app.run(await app.pipeline(form("goals", approve=approve)))
     if approve == "complete":
-        await app.fill(run, goals="grow")
+        await app.submit_form(run, goals="grow")
     [pending] = (await app.get("/api/approvals", run_id=run["run_id"]))["items"]
     return pending
 
 
 async def test_an_approval_shows_its_content(app: App) -> None:
-    pending = await up_for_approval(app)
+    pending = await pending_approval(app)
     assert (pending["kind"], pending["status"], pending["available_decisions"]) == (
         "completion",
         "pending",
@@ -49,7 +49,7 @@ async def test_an_approval_shows_its_content(app: App) -> None:
 
 
 async def test_a_decision_is_bound_to_the_digest(app: App) -> None:
-    pending = await up_for_approval(app)
+    pending = await pending_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     stale = await app.put(f"{path}/approve", {"digest": "0" * 64}, 409)
     assert stale["type"] == "urn:cairn:problem:conflict"
@@ -64,7 +64,7 @@ async def test_a_decision_is_bound_to_the_digest(app: App) -> None:
 
 
 async def test_revising_and_rejecting_require_a_text(app: App) -> None:
-    pending = await up_for_approval(app)
+    pending = await pending_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     assert [e["path"] for e in (await app.put(f"{path}/reject", {}, 422))["errors"]] == ["/reason"]
     assert [e["path"] for e in (await app.put(f"{path}/revise", {"feedback": "  "}, 422))["errors"]] == ["/feedback"]
@@ -77,7 +77,7 @@ async def test_revising_and_rejecting_require_a_text(app: App) -> None:
     assert "wrong market" in (run["checkpoints"][0]["error_message"] or "")
 
 
-async def test_a_form_is_answered_as_an_approval_too(app: App) -> None:
+async def test_a_form_can_be_answered_through_its_approval(app: App) -> None:
     run = await app.run(await app.pipeline())
     [pending] = (await app.get("/api/approvals", run_id=run["run_id"], kind="input"))["items"]
     path = f"/api/approvals/{pending['approval_id']}"
@@ -87,8 +87,8 @@ async def test_a_form_is_answered_as_an_approval_too(app: App) -> None:
     assert answered["status"] == "approved"
 
 
-async def test_two_concurrent_decisions_move_the_run_once(app: App) -> None:
-    pending = await up_for_approval(app)
+async def test_only_one_of_two_concurrent_decisions_counts(app: App) -> None:
+    pending = await pending_approval(app)
     path = f"/api/approvals/{pending['approval_id']}"
     answers = await asyncio.gather(
         *(app.client.put(f"{path}/approve", json={"digest": pending["digest"]}) for _ in range(5))
@@ -98,15 +98,15 @@ async def test_two_concurrent_decisions_move_the_run_once(app: App) -> None:
     assert len(decided["decisions"]) == 1
 
 
-async def test_what_is_taken_away_is_withdrawn(app: App) -> None:
-    pending = await up_for_approval(app, "start")
+async def test_approvals_of_cancelled_runs_are_withdrawn(app: App) -> None:
+    pending = await pending_approval(app, "start")
     await app.post(f"/api/runs/{pending['run_id']}/cancel")
     withdrawn = await app.get(f"/api/approvals/{pending['approval_id']}")
     assert (withdrawn["status"], withdrawn["available_decisions"]) == ("withdrawn", [])
     assert (await app.put(f"/api/approvals/{pending['approval_id']}/approve", {}, 409))["title"]
 
 
-async def test_the_queue_filters_sorts_and_pages(app: App) -> None:
+async def test_the_queue_is_filtered_sorted_and_paged(app: App) -> None:
     pipeline = await app.pipeline(form("goals", approve="start"))
     for _ in range(3):
         await app.run(pipeline)

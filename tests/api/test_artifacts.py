@@ -17,14 +17,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def finished(app: App, text: str = "grow", **more: object) -> Json:
+async def completed_run(app: App, text: str = "grow", **more: object) -> Json:
     run = await app.run(await app.pipeline(form("goals", **more)))
-    await app.fill(run, goals=text)
+    await app.submit_form(run, goals=text)
     return run
 
 
-async def test_artifacts_are_listed_and_downloaded_whole(app: App) -> None:
-    run = await finished(app, "größer 🚀")
+async def test_artifacts_are_listed_and_downloaded_completely(app: App) -> None:
+    run = await completed_run(app, "größer 🚀")
     [artifact] = (await app.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
     assert (artifact["artifact_name"], artifact["format"], artifact["media_type"]) == (
         "goals",
@@ -47,10 +47,10 @@ async def test_artifacts_are_listed_and_downloaded_whole(app: App) -> None:
     assert shown.headers["x-content-type-options"] == "nosniff"
 
 
-async def test_nothing_is_shown_as_a_page(app: App) -> None:
-    """Content written by a user is never executed by a browser."""
+async def test_content_is_never_served_as_a_page(app: App) -> None:
+    """Browsers never execute content written by users."""
     page = "<script>alert(1)</script>"
-    run = await finished(app, page, outputs=["goals.md"])
+    run = await completed_run(app, page, outputs=["goals.md"])
     [artifact] = (await app.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
     shown = await app.client.get(f"/api/artifacts/{artifact['artifact_record_id']}/content")
     assert shown.headers["content-type"] == "text/plain; charset=utf-8"
@@ -67,13 +67,13 @@ async def test_nothing_is_shown_as_a_page(app: App) -> None:
         ("a\r\nSet-Cookie: x", "attachment; filename=\"a__Set-Cookie: x\"; filename*=UTF-8''aSet-Cookie%3A%20x"),
     ],
 )
-async def test_names_of_files_cannot_break_the_header(name: str, expected: str) -> None:
+async def test_file_names_cannot_break_the_header(name: str, expected: str) -> None:
     """RFC 6266."""
     assert disposition("attachment", name) == expected
 
 
-async def test_content_that_was_tampered_with_is_not_passed_off_as_whole(app: App) -> None:
-    run = await finished(app, f"only once {app.cairn.database.kind}")
+async def test_a_download_of_tampered_content_fails(app: App) -> None:
+    run = await completed_run(app, f"only once {app.cairn.database.kind}")
     [artifact] = (await app.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
     blobs = t.blobs
     own = blobs.c.checksum == artifact["checksum"]
@@ -96,8 +96,8 @@ async def test_unknown_artifacts_are_not_found(app: App) -> None:
     assert (await app.get("/api/artifacts/list", run_id=NOBODY))["items"] == []
 
 
-async def test_the_trail_is_listed_newest_first_and_filtered(app: App) -> None:
-    run = await finished(app)
+async def test_events_are_listed_newest_first_and_filtered(app: App) -> None:
+    run = await completed_run(app)
     own = {"run_id": run["run_id"]}
     events = (await app.get("/api/events", **own, limit=500))["items"]
     assert [event["seq"] for event in events] == list(range(len(events), 0, -1))
@@ -119,13 +119,13 @@ async def test_the_trail_is_listed_newest_first_and_filtered(app: App) -> None:
     assert {event["execution_id"] for event in of_execution} == {execution["execution_id"]}
 
 
-async def test_the_chain_is_verified(app: App) -> None:
-    run = await finished(app)
+async def test_event_chains_are_verified(app: App) -> None:
+    run = await completed_run(app)
     verdict = await app.get("/api/events/verify", run_id=run["run_id"])
     assert (verdict["valid"], verdict["chains"], verdict["broken"]) == (True, 1, [])
-    whole = await app.get("/api/events/verify", pipeline_id=run["pipeline_id"])
-    assert (whole["valid"], whole["chains"]) == (True, 2)
-    assert whole["events"] > verdict["events"]
+    complete = await app.get("/api/events/verify", pipeline_id=run["pipeline_id"])
+    assert (complete["valid"], complete["chains"]) == (True, 2)
+    assert complete["events"] > verdict["events"]
     assert (await app.get("/api/events/verify"))["valid"] is True
     for unknown in ({"run_id": NOBODY}, {"pipeline_id": NOBODY}):
         assert (await app.client.get("/api/events/verify", params=unknown)).status_code == 404

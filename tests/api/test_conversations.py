@@ -1,4 +1,4 @@
-"""Conversations over HTTP: paged, streamed, and hidden where the definition does not show them."""
+"""Conversations over HTTP: paged, streamed, and hidden if the definition says so."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 
 
 
 async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
-    """Asked, a call of a tool, its result, done; and a revision says it shorter."""
+    """A request, a tool call, its result and an answer. A revision has only an answer."""
     if work.revision:
         await conversation.save(response_message(number=1, cost=None))
         return produced(work)
@@ -41,8 +41,8 @@ async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
     return produced(work)
 
 
-async def talked(app: App, **config: Any) -> tuple[str, str]:
-    """A run and its execution, once it is done."""
+async def run_conversation(app: App, **config: Any) -> tuple[str, str]:
+    """Complete a run with this conversation. Returns the ids of the run and its execution."""
     with scripted_conversations(app.cairn, talk):
         run = await app.run(await app.pipeline(agent_checkpoint(**config)))
 
@@ -56,7 +56,7 @@ async def talked(app: App, **config: Any) -> tuple[str, str]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def one(app: App) -> str:
-    return (await talked(app))[1]
+    return (await run_conversation(app))[1]
 
 
 async def test_messages_include_their_tool_calls_and_usage(app: App, one: str) -> None:
@@ -173,32 +173,32 @@ async def test_messages_are_paged_and_filtered_by_attempt_key(app: App) -> None:
 
 
 async def test_only_admins_see_hidden_conversations(app: App) -> None:
-    """`show_conversation: false` hides it from all but the audit; what it has cost everybody sees."""
-    run, execution = await talked(app, show_conversation=False)
+    """`show_conversation: false` hides it from all users but admins. Its cost stays visible to all."""
+    run, execution = await run_conversation(app, show_conversation=False)
     path, stream = f"/api/executions/{execution}/messages", f"/api/runs/{run}/stream"
     shown = await app.get(path)
     assert (len(shown["items"]), shown["is_hidden"]) == (4, True)
     for roles in (("viewer",), ("editor", "approver")):
         token = await token_for(app, *roles)
-        async with app.visitor(token) as somebody:
-            answer = (await somebody.get(path)).json()
+        async with app.client_for(token) as client:
+            answer = (await client.get(path)).json()
             assert answer == {"items": [], "next_cursor": None, "is_hidden": True}
-            assert (await somebody.get(f"/api/runs/{run}/costs")).json()["total"]["calls"] == 2
+            assert (await client.get(f"/api/runs/{run}/costs")).json()["total"]["calls"] == 2
         async with listening(app, stream, token) as listener:
             assert "message" not in {message.event for message in await listener.until("run_completed")}
-            # Long enough for a message to arrive.
+            # long enough for a message to arrive
             await asyncio.sleep(0 if app.cairn.database.kind == "sqlite" else 1.2)
             app.cairn.event_bus.publish(ChangeHint(None, run, "log"))
-            assert "message" not in await left(listener)
+            assert "message" not in await received_events(listener)
     narrowed = await token_for(app, "admin", scopes=["read"])
-    async with app.visitor(narrowed) as somebody:
-        assert (await somebody.get(path)).json()["items"] == []
+    async with app.client_for(narrowed) as client:
+        assert (await client.get(path)).json()["items"] == []
     async with listening(app, stream) as listener:
         assert len(await messages(listener, 4)) == 4
 
 
-async def left(listener: Listener) -> set[str]:
-    """Of what comes within a moment, the kinds."""
+async def received_events(listener: Listener) -> set[str]:
+    """The types of all events that arrive within a moment."""
     kinds: set[str] = set()
     try:
         while True:
@@ -289,12 +289,12 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
         assert (held["over_budget"], held["budget"]["status"][0]["is_exhausted"]) == (mentions("2 calls"), True)
         refused = await app.client.post(f"{path}/resume")
         assert (refused.status_code, refused.json()["detail"].startswith(held["over_budget"])) == (409, True)
-        async with app.visitor(await token_for(app, "viewer", "approver")) as somebody:
-            assert (await somebody.put(f"{path}/budget", json={"max_calls": 5})).status_code == 403
+        async with app.client_for(await token_for(app, "viewer", "approver")) as client:
+            assert (await client.put(f"{path}/budget", json={"max_calls": 5})).status_code == 403
         refusable: list[Json] = [{"max_calls": 0}, {"max_cost_usd": 0}, {"max_cost_usd": "1"}, {"per_month": {}}]
         for wrong in refusable:
             assert (await app.client.put(f"{path}/budget", json=wrong)).status_code == 422
-        async with app.visitor(await token_for(app, "editor")) as editor:
+        async with app.client_for(await token_for(app, "editor")) as editor:
             raised = (await editor.put(f"{path}/budget", json={"max_calls": 5})).json()
             assert (raised["status"], raised["budget"]["run_limits"]["max_calls"]) == ("paused", 5)
             assert (await editor.put(f"{path}/budget", json={"max_calls": 5})).status_code == 200

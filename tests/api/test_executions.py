@@ -32,15 +32,15 @@ async def test_a_form_reports_an_error_for_each_field(app: App) -> None:
     assert (await app.get(path))["form"]["values"] is None
     assert (await app.post(f"{path}/submit", {"fields": []}, 422))["errors"][0]["path"] == "/fields"
     assert (await app.post(f"{path}/submit", {}, 422))["errors"][0]["path"] == "/fields"
-    assert (await app.fill(run, goals="grow", weight=12345678901234567890))["status"] == "completed"
+    assert (await app.submit_form(run, goals="grow", weight=12345678901234567890))["status"] == "completed"
     late = await app.post(f"{path}/submit", {"fields": {"goals": "again"}}, 409)
     assert (late["type"], late["detail"]) == ("urn:cairn:problem:conflict", mentions("completed"))
 
 
 async def test_a_revision_shows_the_earlier_answers_and_the_feedback(app: App) -> None:
-    """No answer is lost."""
+    """So that users can correct them."""
     run = await app.run(await app.pipeline(weighted(approve="complete")))
-    first = await app.fill(run, goals="grow", weight=2)
+    first = await app.submit_form(run, goals="grow", weight=2)
     path = f"/api/executions/{first['execution_id']}"
     assert (first["status"], first["available_commands"]) == (
         "waiting_approval_to_complete",
@@ -53,7 +53,7 @@ async def test_a_revision_shows_the_earlier_answers_and_the_feedback(app: App) -
     revised = await app.post(f"{path}/reject", {"feedback": "say more"})
     assert (revised["execution_id"], revised["revision_iteration"]) == (first["execution_id"], 1)
     assert (revised["form"]["values"], revised["form"]["feedback"]) == ({"goals": "grow", "weight": 2}, "say more")
-    again = await app.fill(run, goals="grow a lot")
+    again = await app.submit_form(run, goals="grow a lot")
     stale = await app.post(f"{path}/approve-complete", {"digest": first["digest"]}, 409)
     assert "changed" in stale["detail"]
     done = await app.post(f"{path}/approve-complete", {"digest": again["digest"]})
@@ -94,13 +94,13 @@ async def test_a_start_is_approved_or_rejected_and_requested_again(app: App) -> 
         {"execution_id": "x"},
     ],
 )
-async def test_a_start_names_one_execution(app: App, body: dict[str, str]) -> None:
+async def test_a_start_applies_to_one_execution(app: App, body: dict[str, str]) -> None:
     assert (await app.post("/api/executions/start", body, 422))["type"] == "urn:cairn:problem:invalid-input"
 
 
-async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> None:
+async def test_without_auto_advance_the_next_checkpoint_waits_for_a_start(app: App) -> None:
     run = await app.run(await app.pipeline(form("goals"), form("design")))
-    await app.fill(run, goals="grow")
+    await app.submit_form(run, goals="grow")
     second = await app.execution(run, 1)
     assert (second["status"], second["available_commands"]) == ("pending", ["start"])
     listed = (await app.get("/api/runs", pipeline_id=run["pipeline_id"]))["items"][0]
@@ -125,7 +125,7 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(app: App) -> 
     assert started["status"] == "in_progress"
 
 
-async def test_a_cancelled_execution_leaves_its_checkpoint_to_a_start_by_hand(app: App) -> None:
+async def test_the_checkpoint_of_a_cancelled_execution_waits_for_a_manual_start(app: App) -> None:
     run = await app.run(await app.pipeline())
     execution = await app.execution(run)
     cancelled = await app.post(f"/api/executions/{execution['execution_id']}/cancel")
@@ -142,9 +142,9 @@ async def test_the_context_is_shown_before_the_start(app: App) -> None:
     path = f"/api/executions/{(await app.execution(first))['execution_id']}/context"
     shown = await app.get(path)
     assert (shown["stored"], shown["blocks"], shown["input"]["input"]) == (False, [], {"market": "Europe", "n": 2**70})
-    await app.fill(first, goals="größer 🚀")
-    kept = await app.get(path)
-    assert (kept["stored"], kept["input"]) == (True, shown["input"])
+    await app.submit_form(first, goals="größer 🚀")
+    stored = await app.get(path)
+    assert (stored["stored"], stored["input"]) == (True, shown["input"])
     second = await app.run(pipeline)
     shown = await app.get(f"/api/executions/{(await app.execution(second))['execution_id']}/context")
     assert [(b["kind"], b["run_version"], b["artifact_name"]) for b in shown["blocks"]] == [
@@ -154,8 +154,8 @@ async def test_the_context_is_shown_before_the_start(app: App) -> None:
     assert shown["size_characters"] == len(shown["text"])
 
 
-async def test_what_cannot_be_told_is_said_before_the_start(app: App) -> None:
-    """The source does not exist."""
+async def test_a_missing_source_is_shown_in_the_preview(app: App) -> None:
+    """Before the start, and without failing the request."""
     run = await app.run(await app.pipeline(form("goals", approve="start", input_mapping={"market": "input.market"})))
     execution = await app.execution(run)
     refused = await app.client.get(f"/api/executions/{execution['execution_id']}/context")
@@ -177,9 +177,9 @@ async def test_unknown_executions_are_not_found(app: App, path: str) -> None:
     assert (response.status_code, response.json()["detail"]) == (404, mentions(NOBODY))
 
 
-async def test_executions_of_a_run_are_paged_in_the_order_they_were_made(app: App) -> None:
+async def test_executions_of_a_run_are_paged_in_order_of_creation(app: App) -> None:
     run = await app.run(await app.pipeline(form("goals"), form("design"), config={"auto_advance": True}))
-    await app.fill(run, goals="grow")
+    await app.submit_form(run, goals="grow")
     path = f"/api/runs/{run['run_id']}/checkpoints"
     first = await app.get(path, limit=1)
     rest = await app.get(path, limit=1, cursor=first["next_cursor"])

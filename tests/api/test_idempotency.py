@@ -19,7 +19,7 @@ def keyed() -> dict[str, str]:
     return {"Idempotency-Key": str(uuid4())}
 
 
-async def test_the_same_request_is_answered_the_same_and_done_once(app: App) -> None:
+async def test_a_repeated_request_gets_the_same_response_and_runs_once(app: App) -> None:
     pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
     first = await app.client.post("/api/runs", json=body, headers=key)
@@ -35,7 +35,7 @@ async def test_the_same_request_is_answered_the_same_and_done_once(app: App) -> 
     assert other.json()["run_version"] == 2
 
 
-async def test_the_same_key_for_something_else_is_refused(app: App) -> None:
+async def test_a_key_cannot_be_reused_for_another_request(app: App) -> None:
     pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
     assert (await app.client.post("/api/runs", json=body, headers=key)).status_code == 201
@@ -45,7 +45,7 @@ async def test_the_same_key_for_something_else_is_refused(app: App) -> None:
 
 
 async def test_a_failed_request_is_not_stored(app: App) -> None:
-    """Nothing has changed: the key may be used again when it has become possible."""
+    """It has changed nothing, so the key can be used again."""
     pipeline = await app.pipeline()
     run = await app.run(pipeline, start=False)
     key = keyed()
@@ -57,7 +57,7 @@ async def test_a_failed_request_is_not_stored(app: App) -> None:
     assert (await app.client.post(path, headers=key)).json()["status"] == "paused"
 
 
-async def test_of_two_at_once_one_is_carried_out(app: App) -> None:
+async def test_one_of_two_concurrent_requests_runs(app: App) -> None:
     pipeline = await app.pipeline()
     key, body = keyed(), {"pipeline_id": pipeline["pipeline_id"]}
     answers = await asyncio.gather(*(app.client.post("/api/runs", json=body, headers=key) for _ in range(4)))
@@ -67,13 +67,13 @@ async def test_of_two_at_once_one_is_carried_out(app: App) -> None:
     assert len((await app.get(f"/api/pipelines/{pipeline['pipeline_id']}/runs"))["items"]) == 1
 
 
-async def test_keys_of_different_people_are_different(app: App) -> None:
+async def test_keys_belong_to_their_user(app: App) -> None:
     from tests.api.users import token_for
 
     key = keyed()
     body = {"pipeline_name": "Mine"}
     first = await app.client.post("/api/pipelines", json=body, headers=key)
-    async with app.visitor(await token_for(app, "editor")) as other:
+    async with app.client_for(await token_for(app, "editor")) as other:
         second = await other.post("/api/pipelines", json=body, headers=key)
     assert first.json()["pipeline_id"] != second.json()["pipeline_id"]
 
@@ -109,7 +109,7 @@ async def test_a_key_is_printable_ascii(app: App, key: str) -> None:
     assert (answer.status_code, answer.json()["type"]) == (400, "urn:cairn:problem:bad-request")
 
 
-async def test_a_damaged_request_does_not_use_its_key_up(app: App) -> None:
+async def test_an_invalid_request_does_not_use_its_key(app: App) -> None:
     key = keyed()
     broken = await app.client.post("/api/pipelines", content="{", headers={**key, "Content-Type": "application/json"})
     assert broken.status_code == 400

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from cairn.api.app import operation_routes
 from cairn.store import tables as t
 from tests.api.app import BASE, App
-from tests.api.users import token_for, user_with
+from tests.api.users import ensure_user, token_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,15 +29,15 @@ EVIL = [
     "%s%s%n%x",
     "'; DROP TABLE users; --",
     "../../../etc/passwd",
-    "\u202egnp.exe",  # turns the direction of text around
-    "\x1b[2J\x07",  # steers a terminal
+    "\u202egnp.exe",  # reverses the text direction
+    "\x1b[2J\x07",  # controls a terminal
     "rule:approves-everything",
     "a\u0000b",
     "\ud800",
     "x" * 5000,
 ]
 UNTIL = "2099-01-01T00:00:00Z"
-# Every text of every body about people, with what stands around it.
+# every text field of every body about users, with its other fields
 TEXTS: list[tuple[str, str, str, dict[str, Any]]] = [
     ("POST", "/api/users", "name", {}),
     ("POST", "/api/users", "display_name", {"name": "{new}"}),
@@ -66,7 +66,7 @@ _new = iter(range(10**6))
 
 
 async def send(app: App, method: str, path: str, body: Any, number: int = 0) -> httpx.Response:
-    """From addresses of their own: guesses are counted."""
+    """Send each request from another address, because failed attempts are counted."""
     transport = httpx.ASGITransport(app.asgi, raise_app_exceptions=False, client=(f"10.7.{number % 250}.1", 1))
     headers = dict(app.client.headers) | {"content-type": "application/json"}
     async with httpx.AsyncClient(transport=transport, base_url=BASE, headers=headers) as client:
@@ -74,12 +74,12 @@ async def send(app: App, method: str, path: str, body: Any, number: int = 0) -> 
 
 
 def encoded(body: Any) -> bytes:
-    """Half a character is written as an escape, which our own writer refuses to."""
+    """Escape lone surrogates, which Cairn's encoder rejects."""
     return json.dumps(body).encode()
 
 
-def check(answer: httpx.Response, evil: str) -> None:
-    """Never an inner error, never a page, never a header of theirs."""
+def check(answer: httpx.Response, payload: str) -> None:
+    """Check that the response is no internal error, no HTML page and has no injected header."""
     assert answer.status_code < 500, answer.text
     if answer.status_code != 204:
         assert answer.headers["content-type"].partition(";")[0] in SAFE_TYPES
@@ -90,35 +90,35 @@ def check(answer: httpx.Response, evil: str) -> None:
     for name, value in answer.headers.multi_items():
         assert name.lower() != "bcc"
         assert "\n" not in value
-        assert not (len(evil) > 5 and evil in value)
+        assert not (len(payload) > 5 and payload in value)
     assert (
         "49" not in re.sub(r"[0-9a-f-]{36}|\d{4}-\d\d-\d\dT[\d:.]+Z|cairn_[\w-]+", "", answer.text)
-        or "7 * 7" not in evil
+        or "7 * 7" not in payload
     )
 
 
-@pytest.mark.parametrize("evil", EVIL, ids=range(len(EVIL)))
-async def test_user_text_stays_text(app: App, evil: str) -> None:
-    await user_with(app, "approver", name="evil-target")
+@pytest.mark.parametrize("payload", EVIL, ids=range(len(EVIL)))
+async def test_user_text_is_never_interpreted(app: App, payload: str) -> None:
+    await ensure_user(app, "approver", name="evil-target")
     if (await app.client.get("/api/groups/evil-group")).status_code == 404:
         await app.post("/api/groups", {"name": "evil-group"}, 201)
     for number, (method, path, field, around) in enumerate(TEXTS):
         body = {key: f"evil-{next(_new)}" if value == "{new}" else value for key, value in around.items()}
-        check(await send(app, method, path, {**body, field: evil}, number), evil)
+        check(await send(app, method, path, {**body, field: payload}, number), payload)
     for path in PATHS:
         method = "POST" if path.endswith(("restore", "sign-in/{}")) else "PUT"
         body: Any = {"value": "long enough"} if "secrets" in path else {}
-        check(await send(app, method, path.format(quote(evil, safe="", errors="replace")), body), evil)
+        check(await send(app, method, path.format(quote(payload, safe="", errors="replace")), body), payload)
 
 
-async def test_what_was_kept_is_one_line_of_text(app: App) -> None:
-    """What is taken of the corpus is kept as it was written, and nothing of it means anything."""
-    await user_with(app, "approver", name="evil-target")
-    for number, evil in enumerate(EVIL):
-        await send(app, "POST", "/api/tokens", {"user": "evil-target", "name": evil})
-        body = {"name": f"kept-{number}", "display_name": evil, "description": evil}
+async def test_stored_names_are_one_line_of_text(app: App) -> None:
+    """Accepted texts of the corpus are stored unchanged and never interpreted."""
+    await ensure_user(app, "approver", name="evil-target")
+    for number, payload in enumerate(EVIL):
+        await send(app, "POST", "/api/tokens", {"user": "evil-target", "name": payload})
+        body = {"name": f"kept-{number}", "display_name": payload, "description": payload}
         await send(app, "POST", "/api/users", {key: body[key] for key in ("name", "display_name")})
-        await send(app, "POST", "/api/groups", {"name": f"kept-group-{number}", "description": evil})
+        await send(app, "POST", "/api/groups", {"name": f"kept-group-{number}", "description": payload})
     for path in ("users", "groups", "tokens", "invitations", "delegations"):
         found = (await app.get(f"/api/{path}", limit=500))["items"]
         texts = [value for item in found for value in item.values() if isinstance(value, str)]
@@ -133,14 +133,14 @@ async def test_what_was_kept_is_one_line_of_text(app: App) -> None:
     assert "A token of evil-target was created: {user.__class__.__mro__}." in [event["description"] for event in events]
 
 
-async def test_queries_use_bound_values(app: App) -> None:
-    for evil in EVIL:
-        if "\0" in evil or "\ud800" in evil or len(evil) > 200:
+async def test_queries_use_bound_parameters(app: App) -> None:
+    for payload in EVIL:
+        if "\0" in payload or "\ud800" in payload or len(payload) > 200:
             continue
         for path in ("users", "people"):
-            assert (await app.get(f"/api/{path}", search=evil))["next_cursor"] is None
+            assert (await app.get(f"/api/{path}", search=payload))["next_cursor"] is None
         for path in ("tokens", "delegations"):
-            assert (await app.get(f"/api/{path}", user=evil))["items"] == []
+            assert (await app.get(f"/api/{path}", user=payload))["items"] == []
     count = await app.cairn.database.aread(
         lambda c: c.execute(sa.select(sa.func.count()).select_from(t.users)).scalar_one()
     )
@@ -164,7 +164,7 @@ BOMBS: list[tuple[str, bytes]] = [
     ("multipart/form-data; boundary=x", b"--x\r\n\r\n--x--"),
 ]
 _LINES = [f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)]
-LAUGHS = "\n".join(["a: &a [ha, ha]", *_LINES])  # a billion of them
+LAUGHS = "\n".join(["a: &a [ha, ha]", *_LINES])  # a billion items
 YAML_BOMBS = [
     LAUGHS,
     "!!python/object/apply:os.system ['touch /tmp/owned']",
@@ -182,7 +182,7 @@ YAML_BOMBS = [
 
 @pytest.mark.parametrize("path", ["/api/users", "/api/groups", "/api/tokens", "/api/invitations", "/api/session"])
 @pytest.mark.parametrize(("kind", "body"), BOMBS, ids=range(len(BOMBS)))
-async def test_bodies_that_are_none_are_turned_away(app: App, path: str, kind: str, body: bytes) -> None:
+async def test_malformed_bodies_are_rejected(app: App, path: str, kind: str, body: bytes) -> None:
     answer = await app.client.post(path, content=body, headers={"Content-Type": kind})
     assert answer.status_code in (400, 413, 415, 422), answer.text
     assert answer.headers["content-type"] == "application/problem+json"
@@ -202,7 +202,7 @@ async def test_yaml_bombs_and_tags_are_rejected_everywhere(app: App, bomb: str) 
         assert len(answer.text) < 100_000
 
 
-async def test_the_host_and_the_origin_are_not_believed(app: App) -> None:
+async def test_forged_host_and_origin_headers_are_rejected(app: App) -> None:
     for host in ("evil.example", "127.0.0.1.evil.example", "127.0.0.1@evil.example", "localhost.evil.example", ""):
         answer = await app.client.post("/api/sign-in/nowhere", json={}, headers={"Host": host})
         assert answer.status_code == 421
@@ -210,7 +210,7 @@ async def test_the_host_and_the_origin_are_not_believed(app: App) -> None:
 
 
 async def test_no_response_about_users_contains_credentials(app: App) -> None:
-    """Digests and hashes are nobody's business either."""
+    """Not even digests or hashes."""
     token = await token_for(app, "viewer", name="watched")
     await app.post("/api/invitations", {"name": "watched"}, 201)
     names = {"password_hash", "token_digest", "session_digest", "ciphertext", "client_secret"}
@@ -221,6 +221,6 @@ async def test_no_response_about_users_contains_credentials(app: App) -> None:
     ]
     for path in gets:
         answer = await app.client.get(path)
-        assert answer.status_code in (200, 422), path  # some want to know more
+        assert answer.status_code in (200, 422), path  # some need a parameter
         assert token not in answer.text
         assert not [name for name in names if f'"{name}"' in answer.text and path != "/api/openapi.json"], path

@@ -1,4 +1,4 @@
-"""The log of an execution over HTTP: from either end, filtered, complete."""
+"""The log of an execution over HTTP: from its start or end, filtered, or complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEVELS = ("debug", "info", "warning", "error")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def path(app: App) -> str:
-    """An execution that has logged twelve lines, three of each level."""
+    """The path of a log with twelve lines, three of each level."""
     run = await app.run(await app.pipeline())
     execution = (await app.execution(run))["execution_id"]
     rows = [
@@ -54,7 +54,7 @@ async def test_a_log_is_read_from_its_start_or_its_end(app: App, path: str) -> N
     assert seen == list(range(11, -1, -1))
 
 
-async def test_lines_before_and_after_one_that_is_known(app: App, path: str) -> None:
+async def test_lines_before_and_after_a_known_line(app: App, path: str) -> None:
     ids = [line["log_id"] for line in (await app.get(path))["items"]]
     assert await numbers(app, path, order="newest", before=ids[4], limit=3) == [3, 2, 1]
     assert await numbers(app, path, after=ids[8]) == [9, 10, 11]
@@ -62,7 +62,7 @@ async def test_lines_before_and_after_one_that_is_known(app: App, path: str) -> 
     assert await numbers(app, path, after=ids[11]) == []
 
 
-async def test_lines_by_level_and_by_text(app: App, path: str) -> None:
+async def test_lines_are_filtered_by_level_and_text(app: App, path: str) -> None:
     assert await numbers(app, path, level="error") == [3, 7, 11]
     assert await numbers(app, path, level=["warning", "error"], order="newest", limit=4) == [11, 10, 7, 6]
     assert await numbers(app, path, search="LINE 1") == [1, 10, 11]
@@ -72,7 +72,7 @@ async def test_lines_by_level_and_by_text(app: App, path: str) -> None:
     assert await numbers(app, path, search="axb") == []
 
 
-async def test_the_whole_log_is_saved_as_text(app: App, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_complete_log_can_be_downloaded_as_text(app: App, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "TEXT_BATCH", 5)
     answer = await app.client.get(f"{path}/download")
     execution = path.split("/")[3]
@@ -103,7 +103,7 @@ async def test_invalid_queries_are_reported(app: App, path: str, query: dict[str
     assert (answer.status_code, answer.json()["errors"][0]["path"].split("/")[0]) == (422, wrong)
 
 
-async def test_there_is_no_log_of_nothing(app: App) -> None:
+async def test_the_log_of_an_unknown_execution_is_not_found(app: App) -> None:
     for end in ("logs", "logs/download"):
         answer = await app.client.get(f"/api/executions/{NOBODY}/{end}")
         assert (answer.status_code, answer.json()["detail"]) == (404, mentions(NOBODY))

@@ -10,7 +10,7 @@ from tests.api.test_problems import app_raising, get
 
 
 async def nothing(*_: object) -> None:
-    """No application."""
+    """An empty application."""
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ async def nothing(*_: object) -> None:
         ("LOCALHOST:8700", True),
         ("127.0.0.1:8700", True),
         ("[::1]:8700", True),
-        ("192.168.1.7", True),  # an address is no name that an attacker can point here
+        ("192.168.1.7", True),  # attackers cannot point an IP address at this server
         ("cairn.example", True),
         ("Cairn.Example:443", True),
         ("evil.example", False),
@@ -30,11 +30,11 @@ async def nothing(*_: object) -> None:
         ("", False),
     ],
 )
-def test_only_own_names_are_answered_to(host: str, is_known: bool) -> None:
+def test_only_configured_host_names_are_accepted(host: str, is_known: bool) -> None:
     assert KnownHosts(nothing, ["cairn.example"]).knows(host) is is_known
 
 
-def test_a_star_lets_every_name_in() -> None:
+def test_a_star_accepts_every_host_name() -> None:
     assert KnownHosts(nothing, ["*"]).knows("anything.example")
 
 
@@ -47,7 +47,7 @@ async def test_an_unknown_host_name_is_rejected_with_the_setting() -> None:
     assert "CAIRN_ALLOWED_HOSTS" in response.json()["detail"]
 
 
-async def test_every_answer_carries_the_headers_that_keep_pages_safe() -> None:
+async def test_every_response_has_security_headers() -> None:
     headers = (await get(app_raising(RuntimeError()), "/api/nothing")).headers
     security_headers = {
         name: headers[name] for name in ("x-content-type-options", "referrer-policy", "x-frame-options")

@@ -36,7 +36,7 @@ async def provider() -> AsyncIterator[FakeProvider]:
 async def app(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider
 ) -> AsyncIterator[App]:
-    """As an admin has set it up: Anthropic behind a proxy, a server of one's own, a price for it."""
+    """A configured app: Anthropic behind a proxy, a self-hosted server and its price."""
     settings: dict[str, Any] = {
         "default_model": "anthropic:claude-sonnet-4-6",
         "model_fallbacks": ["house:qwen3"],
@@ -59,7 +59,7 @@ async def with_keys(app: App) -> None:
     await app.put("/api/secrets/house-key", {"value": "the-key-of-the-house"})
 
 
-async def test_without_a_key(app: App) -> None:
+async def test_providers_without_a_key_are_not_configured(app: App) -> None:
     await app.client.delete("/api/secrets/ANTHROPIC_API_KEY")
     found = await app.get("/api/models")
     assert (found["default"], found["is_simulated"]) == ("anthropic:claude-sonnet-4-6", False)
@@ -81,7 +81,7 @@ async def test_without_a_key(app: App) -> None:
     assert model_checks(app) == [("warning", mentions("anthropic:claude-sonnet-4-6"))]
 
 
-async def test_the_simulated_one(app: App) -> None:
+async def test_the_simulated_model_needs_no_key(app: App) -> None:
     tried = await app.post("/api/models/test", {"model": "simulated:default"})
     assert {key: tried[key] for key in ("model", "is_simulated", "succeeded", "answer", "cost_usd", "error_type")} == {
         "model": "simulated:default",
@@ -93,7 +93,7 @@ async def test_the_simulated_one(app: App) -> None:
     }
 
 
-async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(app: App, provider: FakeProvider) -> None:
+async def test_a_key_from_the_secret_store_and_a_self_hosted_server(app: App, provider: FakeProvider) -> None:
     await with_keys(app)
     response = await app.client.get("/api/models")
     assert KEY not in response.text
@@ -129,14 +129,14 @@ async def test_model_errors_are_explained(app: App, provider: FakeProvider) -> N
     )
 
 
-async def test_who_may(app: App) -> None:
-    """Every role can list models; a test call costs money, so it needs the role editor."""
+async def test_permissions_for_models(app: App) -> None:
+    """Every role can list models. A test call costs money, so it needs the editor role."""
     for roles, status in (((), 403), (("viewer",), 403), (("approver",), 403), (("editor",), 200)):
-        async with app.visitor(await token_for(app, *roles)) as somebody:
-            assert (await somebody.get("/api/models")).status_code == (200 if roles else 403)
-            asked = {"model": "simulated:default"}
-            assert (await somebody.post("/api/models/test", json=asked)).status_code == status
-    async with app.visitor() as nobody:
+        async with app.client_for(await token_for(app, *roles)) as client:
+            assert (await client.get("/api/models")).status_code == (200 if roles else 403)
+            body = {"model": "simulated:default"}
+            assert (await client.post("/api/models/test", json=body)).status_code == status
+    async with app.client_for() as nobody:
         assert (await nobody.get("/api/models")).status_code == 401
     assert (await app.client.post("/api/models/test", json={"model": ""})).status_code == 422
     assert (await app.client.post("/api/models/test", json={"key": "x"})).status_code == 422
@@ -157,8 +157,8 @@ async def test_the_doctor_checks_models(app: App) -> None:
     ]
 
 
-async def test_a_file_of_steps(tmp_path: Path) -> None:
-    """For users' own tests of whole pipelines; read again when it has changed."""
+async def test_the_simulated_model_follows_a_script_file(tmp_path: Path) -> None:
+    """Users test their pipelines with such a script. It is read again when it changes."""
     file = tmp_path / "steps.yaml"
     steps = SimulationFile(file)
     with pytest.raises(ModelError, match=rf"steps\.yaml.*{os.strerror(ENOENT)}"):

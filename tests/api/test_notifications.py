@@ -54,13 +54,13 @@ async def no_channels(app: App, receiver: WebServer) -> AsyncIterator[None]:
     receiver.handlers.clear()
 
 
-async def made(app: App, receiver: WebServer, name: str = "Ops", **more: Any) -> Json:
+async def created(app: App, receiver: WebServer, name: str = "Ops", **more: Any) -> Json:
     body = {"name": name, "kind": "webhook", "url": receiver.url("/hook?token=very-secret"), **more}
     return await app.post("/api/channels", body, 201)
 
 
-async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: WebServer) -> None:
-    channel = await made(app, receiver, signing_key=KEY)
+async def test_a_channel_is_created_read_updated_and_deleted(app: App, receiver: WebServer) -> None:
+    channel = await created(app, receiver, signing_key=KEY)
     name = channel["channel_id"]
     assert {key: channel[key] for key in ("name", "kind", "host", "is_enabled", "include_details", "revision")} == {
         "name": "Ops",
@@ -70,7 +70,7 @@ async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: We
         "include_details": True,
         "revision": 1,
     }
-    assert channel["signing_key"] is None  # it was given: whoever gave it has it
+    assert channel["signing_key"] is None  # the user has entered this secret, so it is not returned
     assert "run_completed" not in channel["notification_kinds"]
     changed = await app.put(
         f"/api/channels/{name}", {"include_details": False, "notification_kinds": ["run_completed"]}
@@ -91,10 +91,10 @@ async def test_a_channel_is_made_read_changed_and_removed(app: App, receiver: We
     assert types[:3] == ["channel_removed", "channel_updated", "channel_created"]
 
 
-async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer) -> None:
-    channel = await made(app, receiver)
+async def test_addresses_and_keys_are_never_returned(app: App, receiver: WebServer) -> None:
+    channel = await created(app, receiver)
     key = channel.pop("signing_key")
-    assert len(key) >= 32  # shown this once
+    assert len(key) >= 32  # only returned here
     receiver.on("/hook", answer(500, f"no {key} at /hook?token=very-secret".encode()))
     tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
     assert (tried["status"], len(receiver.requests)) == ("failed", 1)
@@ -119,7 +119,7 @@ async def test_addresses_and_keys_never_come_back(app: App, receiver: WebServer)
 
 
 async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebServer, post: MailServer) -> None:
-    channel = await made(app, receiver)
+    channel = await created(app, receiver)
     receiver.on("/hook", answer(202, b"taken"))
     tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
     assert (tried["status"], tried["response"], tried["kind"], tried["attempt_count"]) == (
@@ -172,8 +172,8 @@ async def test_invalid_channels_are_rejected_with_the_path(app: App, body: Json,
     assert place in [error["path"] for error in refused.json()["errors"]], refused.text
 
 
-async def test_a_name_stands_for_one_and_a_fallback_is_another(app: App, receiver: WebServer) -> None:
-    one = await made(app, receiver)
+async def test_channel_names_are_unique_and_a_fallback_is_another_channel(app: App, receiver: WebServer) -> None:
+    one = await created(app, receiver)
     assert (await app.client.post("/api/channels", json={"name": "ops", "kind": "email"})).status_code == 422
     own = await app.client.put(f"/api/channels/{one['channel_id']}", json={"fallback": "Ops"})
     assert own.json()["errors"] == [{"path": "/fallback", "message": mentions()}]

@@ -21,7 +21,7 @@ OPERATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def holds(schema: dict[str, Any], value: Any) -> list[str]:
+def is_valid(schema: dict[str, Any], value: Any) -> list[str]:
     whole = {**schema, "components": SPEC["components"]}
     return [
         f"{error.instance_path}: {error.message}"
@@ -29,13 +29,13 @@ def holds(schema: dict[str, Any], value: Any) -> list[str]:
     ]
 
 
-def test_it_is_printed_the_same_every_time() -> None:
+def test_the_document_is_deterministic() -> None:
     printed = subprocess.run([sys.executable, "-m", "cairn.api.openapi_export"], check=True, capture_output=True).stdout
     assert printed == encode_json(SPEC, indent=True) + b"\n"
 
 
-def test_the_web_app_is_built_against_it() -> None:
-    """`make api-types` writes this file, and the web app's types from it."""
+def test_the_document_for_the_web_app_is_up_to_date() -> None:
+    """`make api-types` writes this file and the types of the web app."""
     assert decode_json((Path(__file__).parents[2] / "web" / "openapi.json").read_bytes()) == SPEC
 
 
@@ -54,7 +54,7 @@ def test_every_tag_has_a_description() -> None:
     assert used == {tag["name"] for tag in SPEC["tags"]}
 
 
-def test_every_operation_has_an_example_of_its_answer() -> None:
+def test_every_operation_has_an_example_of_its_response() -> None:
     for name, operation in OPERATIONS.items():
         answers = [response for status, response in operation["responses"].items() if status.startswith("2")]
         assert len(answers) == 1, name
@@ -62,7 +62,7 @@ def test_every_operation_has_an_example_of_its_answer() -> None:
             assert "examples" in next(iter(answers[0]["content"].values())), name
 
 
-def test_every_body_has_an_example() -> None:
+def test_every_request_body_has_an_example() -> None:
     for name, operation in OPERATIONS.items():
         content = operation.get("requestBody", {}).get("content", {})
         if "application/json" in content:
@@ -73,21 +73,21 @@ WITH_EXAMPLE = [operation_id(route) for route in operation_routes() if route.ope
 
 
 @pytest.mark.parametrize("name", sorted(WITH_EXAMPLE))
-def test_examples_of_bodies_hold(name: str) -> None:
+def test_examples_of_request_bodies_are_valid(name: str) -> None:
     media = OPERATIONS[name]["requestBody"]["content"]["application/json"]
-    assert holds(media["schema"], media["example"]) == []
+    assert is_valid(media["schema"], media["example"]) == []
 
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_examples_of_answers_hold(name: str) -> None:
+def test_examples_of_responses_are_valid(name: str) -> None:
     for response in OPERATIONS[name]["responses"].values():
         for media in response.get("content", {}).values():
             for example in media.get("examples", {}).values():
                 target = example["$ref"].rpartition("/")[2]
-                assert holds(media["schema"], SPEC["components"]["examples"][target]["value"]) == []
+                assert is_valid(media["schema"], SPEC["components"]["examples"][target]["value"]) == []
 
 
-def test_errors_are_problems_everywhere() -> None:
+def test_every_error_response_is_a_problem() -> None:
     for name, operation in OPERATIONS.items():
         for status, response in operation["responses"].items():
             if not status.startswith("2"):
@@ -95,14 +95,14 @@ def test_errors_are_problems_everywhere() -> None:
     assert "HTTPValidationError" not in SPEC["components"]["schemas"]
 
 
-def test_who_may_is_told() -> None:
+def test_every_operation_describes_its_permission() -> None:
     assert OPERATIONS["getHealth"]["security"] == []
     assert OPERATIONS["createRun"]["security"] == [{"bearer": []}, {"session": []}]
     assert OPERATIONS["createRun"]["x-roles"] == ["admin", "editor"]
     assert OPERATIONS["deletePipeline"]["x-roles"] == ["admin"]
 
 
-def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
+def test_every_post_and_put_that_changes_something_accepts_an_idempotency_key() -> None:
     keyed = {
         name
         for name, operation in OPERATIONS.items()
@@ -114,7 +114,7 @@ def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
         for method, operation in methods.items()
         if method in ("post", "put")
     }
-    # Answers that hold a secret are not kept; the others change nothing.
+    # responses with secrets are not stored, and the other operations change nothing
     secret = {"signIn", "startSignIn", "finishSignIn", "changePassword", "createInvitation", "previewInvitation"}
     secret |= {"acceptInvitation", "createOwnToken", "createToken", "putSecret", "createChannel"}
     looks = {"validateDefinition", "compareDefinition", "previewRollback", "checkRules", "backtestRules"}
@@ -122,6 +122,6 @@ def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
     assert keyed <= changing
 
 
-def test_components_are_named_for_people() -> None:
+def test_components_have_readable_names() -> None:
     odd = [name for name in SPEC["components"]["schemas"] if "[" in name or "__" in name or name.endswith("_")]
     assert odd == []

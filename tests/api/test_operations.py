@@ -1,4 +1,4 @@
-"""What operations declare: permissions by role and scope, and no operation without them."""
+"""Every operation declares its permission by role and scope."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROUTES = {route.name: route for route in operation_routes()}
 PERMISSIONS = {name: route.operation.permission for name, route in ROUTES.items()}
 
 
-def test_names_of_operations_are_unique() -> None:
+def test_operation_names_are_unique() -> None:
     assert len(ROUTES) == len(operation_routes())
 
 
@@ -24,7 +24,7 @@ def test_every_route_is_an_operation() -> None:
     assert [route for router in ROUTERS for route in router.routes if not isinstance(route, OperationRoute)] == []
 
 
-def test_a_handler_without_operation_is_refused() -> None:
+def test_a_handler_without_an_operation_is_rejected() -> None:
     router = operation_router("/api", "Runs")
 
     async def list_runs() -> None: ...
@@ -36,7 +36,7 @@ def test_a_handler_without_operation_is_refused() -> None:
     assert [route.path for route in router.routes if isinstance(route, OperationRoute)] == ["/api/runs"]
 
 
-def test_only_entry_is_open() -> None:
+def test_only_sign_in_and_health_need_no_permission() -> None:
     assert {name for name, allowed in PERMISSIONS.items() if allowed is OPEN} == {
         "get_health",
         "sign_in",
@@ -84,7 +84,7 @@ def test_roles_have_the_specified_permissions(role: str, may: set[str]) -> None:
     assert {level for level, allowed in levels.items() if actor.can(allowed)} == may
 
 
-def test_roles_add_up() -> None:
+def test_roles_are_combined() -> None:
     both = Actor("somebody", frozenset({"editor", "approver"}))
     assert both.can(RUN)
     assert both.can(DEFINE)
@@ -109,7 +109,7 @@ def test_a_scope_narrows_the_permissions_of_roles(scope: str, may: set[str]) -> 
     assert not Actor("somebody", frozenset({"viewer"}), scopes=frozenset({scope})).can(ADMIN)
 
 
-def test_every_decision_of_the_core_but_modify_has_its_role() -> None:
+def test_every_decision_except_modify_has_a_role() -> None:
     known = {decision for decisions in MOVES.values() for decision in decisions}
     assert set(DECISION_PERMISSIONS) == known - {"modify"}
     assert set(Decision.__args__) == set(DECISION_PERMISSIONS)

@@ -24,11 +24,11 @@ checkpoints:
 AS_YAML = {"Content-Type": "application/yaml"}
 
 
-async def test_a_pipeline_comes_back_in_its_full_form(app: App) -> None:
-    made = await app.client.post("/api/pipelines", json={"pipeline_name": "P", "checkpoints": [form("goals")]})
-    pipeline = made.json()
-    assert (made.status_code, made.headers["etag"]) == (201, '"1"')
-    assert made.headers["location"] == f"/api/pipelines/{pipeline['pipeline_id']}"
+async def test_a_pipeline_is_returned_in_its_full_form(app: App) -> None:
+    created = await app.client.post("/api/pipelines", json={"pipeline_name": "P", "checkpoints": [form("goals")]})
+    pipeline = created.json()
+    assert (created.status_code, created.headers["etag"]) == (201, '"1"')
+    assert created.headers["location"] == f"/api/pipelines/{pipeline['pipeline_id']}"
     assert (pipeline["pipeline_definition_version"], pipeline["revision"], pipeline["warnings"]) == (1, 1, [])
     assert pipeline["checkpoint_order"] == [pipeline["checkpoints"][0]["checkpoint_id"]]
     checkpoint = pipeline["checkpoints"][0]
@@ -44,10 +44,10 @@ async def test_a_pipeline_comes_back_in_its_full_form(app: App) -> None:
 
 
 async def test_definitions_are_accepted_and_returned_as_yaml(app: App) -> None:
-    """Applying it again changes nothing."""
-    made = await app.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
-    assert made.status_code == 201, made.text
-    path = f"/api/pipelines/{made.json()['pipeline_id']}"
+    """Applying a returned definition changes nothing."""
+    created = await app.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
+    assert created.status_code == 201, created.text
+    path = f"/api/pipelines/{created.json()['pipeline_id']}"
     text = await app.client.get(f"{path}/definition")
     assert (text.headers["content-type"], text.headers["etag"]) == ("application/yaml", '"1"')
     assert "needs:" in text.text
@@ -58,8 +58,8 @@ async def test_definitions_are_accepted_and_returned_as_yaml(app: App) -> None:
     assert "pipeline_id" not in as_json
 
 
-async def test_faults_are_named_with_their_place(app: App) -> None:
-    """Line and column for YAML, a JSON pointer for YAML and JSON."""
+async def test_errors_have_their_location(app: App) -> None:
+    """Line and column for YAML, and a JSON pointer for both YAML and JSON."""
     wrong = YAML.replace("needs: [goals]", "needs: [nobody]").replace("form: [goals]", "form: 7")
     response = await app.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
     assert response.status_code == 422
@@ -96,8 +96,8 @@ async def test_the_schema_and_the_templates_are_served(app: App) -> None:
     assert "checkpoints" in (await app.get("/api/definitions/schema"))["properties"]
     templates = (await app.get("/api/templates"))["items"]
     assert templates
-    made = await app.post("/api/pipelines", {"template": templates[0]["name"]}, 201)
-    assert made["pipeline_name"] == templates[0]["title"]
+    created = await app.post("/api/pipelines", {"template": templates[0]["name"]}, 201)
+    assert created["pipeline_name"] == templates[0]["title"]
     unknown = await app.post("/api/pipelines", {"template": "nonsense"}, 422)
     assert unknown["errors"][0]["path"] == "/template"
     assert (await app.post("/api/pipelines", {"template": 7}, 422))["errors"][0]["path"] == "/template"
@@ -115,7 +115,7 @@ async def test_a_stale_etag_changes_nothing(app: App) -> None:
     assert (await app.client.put(path, json={"pipeline_name": "Any"}, headers={"If-Match": "*"})).status_code == 200
 
 
-async def test_what_is_left_out_stays(app: App) -> None:
+async def test_omitted_fields_keep_their_values(app: App) -> None:
     pipeline = await app.pipeline(form("goals"), pipeline_description="why")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     changed = await app.put(path, {"pipeline_name": "Renamed"})
@@ -123,11 +123,11 @@ async def test_what_is_left_out_stays(app: App) -> None:
     assert (changed["pipeline_definition_version"], changed["revision"]) == (1, 2)
     replaced = await app.put(path, {"checkpoints": [form("design")]})
     assert ([c["key"] for c in replaced["checkpoints"]], replaced["pipeline_definition_version"]) == (["design"], 2)
-    whole = await app.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
-    assert whole["type"] == "urn:cairn:problem:invalid-definition"
+    rejected = await app.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
+    assert rejected["type"] == "urn:cairn:problem:invalid-definition"
 
 
-async def test_history_diff_and_revert(app: App) -> None:
+async def test_revisions_are_listed_compared_and_reverted(app: App) -> None:
     pipeline = await app.pipeline()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     await app.put(path, {"pipeline_name": "Renamed"})
@@ -146,7 +146,7 @@ async def test_history_diff_and_revert(app: App) -> None:
 
 
 async def test_a_definition_is_compared_before_it_is_saved(app: App) -> None:
-    """Compared with the newest revision; an identical definition has no changes."""
+    """The diff is against the newest revision. An identical definition has no changes."""
     pipeline = await app.pipeline(form("goals"), form("design"), pipeline_description="why")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     written = (await app.client.get(f"{path}/definition?format=json")).json()
@@ -164,23 +164,26 @@ async def test_a_definition_is_compared_before_it_is_saved(app: App) -> None:
     await app.post(f"/api/pipelines/{NOBODY}/diff", written, 404)
 
 
-async def test_a_definition_is_replaced_as_a_whole(app: App) -> None:
-    """Omitted fields get their defaults; repeating the request changes nothing."""
+async def test_a_definition_is_replaced_completely(app: App) -> None:
+    """Omitted fields get their defaults. Repeating the request changes nothing."""
     pipeline = await app.pipeline(form("goals"), pipeline_description="why", original_prompt="Go")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    given = {"pipeline_name": "Journey", "checkpoints": [form("goals")]}
-    replaced = await app.put(f"{path}/definition", given)
+    document = {"pipeline_name": "Journey", "checkpoints": [form("goals")]}
+    replaced = await app.put(f"{path}/definition", document)
     assert (replaced["pipeline_description"], replaced["original_prompt"], replaced["revision"]) == ("", None, 2)
     assert replaced["checkpoints"][0]["checkpoint_id"] == pipeline["checkpoints"][0]["checkpoint_id"]
-    assert (await app.put(f"{path}/definition", given))["revision"] == 2
+    assert (await app.put(f"{path}/definition", document))["revision"] == 2
 
 
-async def test_checkpoints_one_by_one(app: App) -> None:
+async def test_checkpoints_are_added_updated_and_removed(app: App) -> None:
     pipeline = await app.pipeline(form("goals"))
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
-    made = await app.client.post(f"{path}/checkpoints", json=form("design"))
-    checkpoint = made.json()
-    assert (made.status_code, made.headers["location"]) == (201, f"/api/checkpoints/{checkpoint['checkpoint_id']}")
+    created = await app.client.post(f"{path}/checkpoints", json=form("design"))
+    checkpoint = created.json()
+    assert (created.status_code, created.headers["location"]) == (
+        201,
+        f"/api/checkpoints/{checkpoint['checkpoint_id']}",
+    )
     assert (checkpoint["position"], checkpoint["pipeline_id"]) == (1, pipeline["pipeline_id"])
     body = form("first") | {"pipeline_id": pipeline["pipeline_id"]}
     first = await app.post("/api/checkpoints?position=0", body, 201)
@@ -203,7 +206,7 @@ async def test_checkpoints_one_by_one(app: App) -> None:
     assert (await app.client.delete(own)).status_code == 404
 
 
-async def test_the_order_is_not_changed_under_an_open_run_unless_forced(app: App) -> None:
+async def test_changing_the_order_with_an_open_run_requires_force(app: App) -> None:
     pipeline = await app.pipeline()
     run = await app.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
@@ -213,7 +216,7 @@ async def test_the_order_is_not_changed_under_an_open_run_unless_forced(app: App
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
 
 
-async def test_deleting_is_soft(app: App) -> None:
+async def test_a_deleted_pipeline_can_be_restored(app: App) -> None:
     pipeline = await app.pipeline(pipeline_name="Soon gone")
     await app.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
@@ -222,16 +225,16 @@ async def test_deleting_is_soft(app: App) -> None:
     assert deleted["pipeline_id"] == pipeline["pipeline_id"]
     assert pipeline["pipeline_id"] in deleted["archive_location"]
     assert [p["pipeline_name"] for p in (await app.get("/api/pipelines", search="soon GONE"))["items"]] == []
-    gone = await app.get("/api/pipelines", deleted=True, search="soon")
-    assert [p["deleted_at"] is not None for p in gone["items"]] == [True]
+    deleted = await app.get("/api/pipelines", deleted=True, search="soon")
+    assert [p["deleted_at"] is not None for p in deleted["items"]] == [True]
     assert (await app.put(path, {"pipeline_name": "x"}, 409))["suggestions"] == ["restore"]
     assert (await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["suggestions"]
     assert (await app.post(f"{path}/restore"))["deleted_at"] is None
     assert (await app.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:conflict"
 
 
-async def test_the_list_shows_latest_and_recent_runs(app: App) -> None:
-    await app.pipeline(checkpoints=[form("goals")])  # for a second page
+async def test_the_list_shows_the_latest_and_recent_runs(app: App) -> None:
+    await app.pipeline(checkpoints=[form("goals")])  # so that there is a second page
     pipeline = await app.pipeline(pipeline_name="Listed 100%_a", checkpoints=[form("goals", approve="start")])
     runs = [await app.run(pipeline) for _ in range(3)]
     await app.run(pipeline, test=True)

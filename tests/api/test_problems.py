@@ -196,7 +196,7 @@ AWAY: list[tuple[Exception, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("error", "expected"), CASES + AWAY, ids=lambda case: type(case).__name__)
-async def test_each_error_has_its_problem(error: Exception, expected: dict[str, Any]) -> None:
+async def test_each_error_is_returned_as_its_problem(error: Exception, expected: dict[str, Any]) -> None:
     response = await get(app_raising(error))
     assert response.status_code == expected["status"]
     assert response.headers["content-type"] == "application/problem+json"
@@ -214,7 +214,7 @@ async def test_unexpected_errors_are_internal_errors(error: Exception) -> None:
     assert (await get(app_raising(error))).json()["type"] == "urn:cairn:problem:internal-error"
 
 
-async def test_an_inner_error_tells_only_its_id_and_the_log_has_it(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_internal_error_shows_only_its_id_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         response = await get(app_raising(RuntimeError("the password is hunter2")))
     problem = response.json()
@@ -228,7 +228,7 @@ async def test_an_inner_error_tells_only_its_id_and_the_log_has_it(caplog: pytes
     assert "hunter2" in caplog.text
 
 
-async def test_unknown_addresses_and_methods_are_problems_too() -> None:
+async def test_unknown_paths_and_methods_are_problems() -> None:
     app = app_raising(RuntimeError())
     missing = await get(app, "/api/nothing")
     assert (missing.status_code, missing.json()["type"]) == (404, "urn:cairn:problem:not-found")

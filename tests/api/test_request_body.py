@@ -26,7 +26,7 @@ def incoming(*chunks: bytes, media_type: str = "application/json", length: int |
     return BoundedRequest({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive)
 
 
-async def test_numbers_keep_every_digit() -> None:
+async def test_numbers_keep_all_digits() -> None:
     assert await incoming(b'{"a": 123456789012345678901234567890, ', b'"b": 1.0}').json() == {
         "a": 123456789012345678901234567890,
         "b": 1.0,
@@ -51,20 +51,20 @@ async def test_invalid_json_is_located(body: bytes, place: tuple[int, int]) -> N
     assert error.column is not None
 
 
-async def test_a_depth_bomb_is_refused() -> None:
+async def test_a_depth_bomb_is_rejected() -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"[" * 100_000).json()
     assert caught.value.kind == "invalid-body"
     assert caught.value.errors[0].message == mentions("200")
 
 
-async def test_a_length_that_is_announced_is_refused_before_anything_is_read() -> None:
+async def test_a_too_large_content_length_is_rejected_before_reading() -> None:
     request = incoming(b"x" * 20, length=20)
     with pytest.raises(TooLarge):
         await request.read(10)
 
 
-async def test_more_than_the_limit_is_refused_while_it_comes() -> None:
+async def test_a_body_over_the_limit_is_rejected_while_it_is_received() -> None:
     taken = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -80,7 +80,7 @@ async def test_more_than_the_limit_is_refused_while_it_comes() -> None:
     assert taken == 2
 
 
-async def test_yaml_comes_with_places() -> None:
+async def test_yaml_is_decoded_with_locations() -> None:
     written = await incoming(b"pipeline_name: x\ncheckpoints: []\n", media_type="application/yaml").document()
     assert written.value == {"pipeline_name": "x", "checkpoints": []}
     assert written.positions is not None
@@ -89,14 +89,14 @@ async def test_yaml_comes_with_places() -> None:
     assert (mark.line, mark.column) == (2, 14)
 
 
-async def test_broken_yaml_is_placed() -> None:
+async def test_errors_in_yaml_have_a_location() -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"a: [1,\nb: 2", media_type="text/yaml").document()
     assert caught.value.kind == "invalid-body"
     assert caught.value.errors[0].line == 2
 
 
-async def test_another_media_type_is_named() -> None:
+async def test_an_unsupported_media_type_is_named() -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(b"a,b", media_type="text/csv").check_json()
     assert (caught.value.kind, caught.value.detail) == (
@@ -112,5 +112,5 @@ async def test_an_empty_body_is_none() -> None:
     await incoming(b"", media_type="").check_json()
 
 
-def test_a_place_is_a_value() -> None:
+def test_error_locations_compare_by_value() -> None:
     assert ErrorLocation(path="/a", message="b") == ErrorLocation(path="/a", message="b")

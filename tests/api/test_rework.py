@@ -15,11 +15,11 @@ READS = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "goals"}]}}
 
 
 async def completed(app: App) -> Json:
-    """Goals, and a design that was made from them."""
+    """Complete a run with goals and a design derived from them."""
     pipeline = await app.pipeline(form("goals"), form("design", **READS), config={"auto_advance": True})
     run = await app.run(pipeline)
-    await app.fill(run, 0, goals="grow")
-    await app.fill(run, 1, design="blue")
+    await app.submit_form(run, 0, goals="grow")
+    await app.submit_form(run, 1, design="blue")
     return await app.get(f"/api/runs/{run['run_id']}")
 
 
@@ -39,10 +39,10 @@ async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> N
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
 
     key = {"Idempotency-Key": str(uuid4())}
-    made = await app.client.post(path, json=body, headers=key)
-    assert made.status_code == 201, made.text
-    rework = made.json()
-    assert made.headers["location"] == f"/api/executions/{rework['execution_id']}"
+    created = await app.client.post(path, json=body, headers=key)
+    assert created.status_code == 201, created.text
+    rework = created.json()
+    assert created.headers["location"] == f"/api/executions/{rework['execution_id']}"
     assert (rework["parent_execution_id"], rework["regression_context"]) == (
         design["execution_id"],
         {
@@ -55,7 +55,7 @@ async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> N
     again = await app.client.post(path, json=body, headers=key)
     assert (again.status_code, again.json()["execution_id"]) == (201, rework["execution_id"])
 
-    await app.fill(run, 0, goals="grow in Europe")
+    await app.submit_form(run, 0, goals="grow in Europe")
     after = await app.get(f"/api/runs/{run['run_id']}")
     assert (after["status"], [(item["is_rework"], item["is_stale"]) for item in after["checkpoints"]]) == (
         "completed",
@@ -73,7 +73,7 @@ async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> N
     lineage = await app.get(f"/api/runs/{run['run_id']}/lineage")
     assert [(one["producer_checkpoint"], one["consumer_checkpoint"], one["is_stale"]) for one in lineage["flow"]] == [
         ("goals", "design", True),
-        ("goals", "goals", False),  # who does it again sees what was there
+        ("goals", "goals", False),  # the rework sees the earlier result
         ("design", "goals", False),
     ]
     assert [(one["requested_by"], one["depth"], one["status"]) for one in lineage["reworks"]] == [
@@ -82,7 +82,7 @@ async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> N
 
     redone = await app.post(f"/api/executions/{design['execution_id']}/rerun", status=201)
     assert (redone["parent_execution_id"], redone["checkpoint_key"]) == (None, "design")
-    await app.fill(run, 1, design="blue and yellow")
+    await app.submit_form(run, 1, design="blue and yellow")
     assert [item["is_stale"] for item in (await app.get(f"/api/runs/{run['run_id']}"))["checkpoints"]] == [False, False]
 
 

@@ -15,8 +15,8 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 
 async def completed(app: App, pipeline: Json) -> Json:
     run = await app.run(pipeline)
-    await app.fill(run, 0, goals="grow")
-    await app.fill(run, 1, design="blue")
+    await app.submit_form(run, 0, goals="grow")
+    await app.submit_form(run, 1, design="blue")
     return await app.get(f"/api/runs/{run['run_id']}")
 
 
@@ -49,7 +49,7 @@ async def test_a_preview_shows_the_impact_and_changes_nothing(app: App) -> None:
 
 async def test_a_preview_lists_stopped_executions_and_withdrawn_approvals(app: App) -> None:
     run = await app.run(await two_steps(app))
-    await app.fill(run, goals="grow")
+    await app.submit_form(run, goals="grow")
     await app.execution(run, 1)
     shown = await app.post("/api/rollback/preview", back_to(run, -1))
     assert [s["checkpoint_name"] for s in shown["stopped_executions"]] == ["Design"]
@@ -57,12 +57,12 @@ async def test_a_preview_lists_stopped_executions_and_withdrawn_approvals(app: A
     assert shown["resumes_with"]["checkpoint_name"] == "Goals"
 
 
-async def test_going_back_and_undoing_it(app: App) -> None:
+async def test_a_rollback_and_its_undo(app: App) -> None:
     run = await completed(app, await two_steps(app))
-    made = await app.client.post("/api/rollback", json=back_to(run, 0, user_reason="redo"))
-    assert made.status_code == 201, made.text
-    rollback = made.json()
-    assert made.headers["location"] == f"/api/rollback/{rollback['rollback_id']}"
+    created = await app.client.post("/api/rollback", json=back_to(run, 0, user_reason="redo"))
+    assert created.status_code == 201, created.text
+    rollback = created.json()
+    assert created.headers["location"] == f"/api/rollback/{rollback['rollback_id']}"
     assert (rollback["user_reason"], rollback["created_by"], rollback["can_undo"]) == ("redo", "admin", True)
     again = await app.get(f"/api/runs/{run['run_id']}")
     assert (again["status"], [item["status"] for item in again["checkpoints"]]) == (
@@ -77,17 +77,17 @@ async def test_going_back_and_undoing_it(app: App) -> None:
     assert await app.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone
 
 
-async def test_newer_work_prevents_undoing(app: App) -> None:
+async def test_newer_work_prevents_an_undo(app: App) -> None:
     run = await completed(app, await two_steps(app))
     rollback = await app.post("/api/rollback", back_to(run, 0), 201)
-    await app.fill(run, 1, design="red")
+    await app.submit_form(run, 1, design="red")
     assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["can_undo"] is False
     refused = await app.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
     assert refused["type"] == "urn:cairn:problem:conflict"
     assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["undone_at"] is None
 
 
-async def test_the_same_rollback_twice_is_one(app: App) -> None:
+async def test_a_repeated_rollback_counts_once(app: App) -> None:
     run = await completed(app, await two_steps(app))
     body = back_to(run, 0, rollback_id=str(uuid4()))
     first = await app.post("/api/rollback", body, 201)
@@ -96,7 +96,7 @@ async def test_the_same_rollback_twice_is_one(app: App) -> None:
     assert [r["rollback_id"] for r in listed["items"]] == [body["rollback_id"]]
 
 
-async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) -> None:
+async def test_a_rollback_to_an_earlier_run_archives_the_later_ones(app: App) -> None:
     pipeline = await two_steps(app)
     first, second = await completed(app, pipeline), await completed(app, pipeline)
     body = {
@@ -126,7 +126,7 @@ async def test_going_back_to_an_earlier_run_takes_the_later_ones_away(app: App) 
     ("change", "status"),
     [
         ({"target_checkpoint_position": 7}, 409),
-        ({"target_checkpoint_position": 1}, 409),  # nothing stands after it
+        ({"target_checkpoint_position": 1}, 409),  # it is the last checkpoint
         ({"target_checkpoint_position": -2}, 422),
         ({"target_checkpoint_position": None}, 422),
         ({"target_checkpoint_id": NOBODY}, 422),

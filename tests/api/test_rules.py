@@ -26,12 +26,12 @@ async def put(app: App, path: str, text: str, status: int = 200, match: str = "*
 
 
 async def own(app: App, **checkpoint: Any) -> tuple[dict[str, Any], str]:
-    """A pipeline and the address of its rules."""
+    """Create a pipeline and return it with the path of its rules."""
     pipeline = await app.pipeline(form("goals", **checkpoint))
     return pipeline, f"/api/pipelines/{pipeline['pipeline_id']}/rules"
 
 
-async def test_rules_are_saved_and_shown_as_they_are(app: App) -> None:
+async def test_rules_are_saved_and_returned_unchanged(app: App) -> None:
     pipeline, path = await own(app)
     empty = await app.client.get(path)
     assert (empty.headers["etag"], empty.json()["text"], empty.json()["revision"]) == ('"0"', "", 0)
@@ -102,9 +102,7 @@ async def test_invalid_rules_are_rejected_with_every_location(app: App) -> None:
         (b"checkpoints: []\0", YAML, 422),
     ],
 )
-async def test_what_is_sent_by_mistake_or_on_purpose(
-    app: App, content: bytes, headers: dict[str, str], status: int
-) -> None:
+async def test_malformed_rules_are_rejected(app: App, content: bytes, headers: dict[str, str], status: int) -> None:
     _, path = await own(app)
     response = await app.client.put(path, content=content, headers=headers)
     assert response.status_code == status, response.text
@@ -115,14 +113,14 @@ async def test_a_concurrent_change_is_rejected(app: App) -> None:
     await put(app, path, ASK, match='"0"')
     late = await put(app, path, APPROVE, 412, match='"0"')
     assert late.headers["etag"] == '"1"'
-    gone = await app.client.delete(path, headers={"If-Match": '"1"'})
-    assert (gone.json()["text"], gone.headers["etag"]) == ("", '"2"')
+    removed = await app.client.delete(path, headers={"If-Match": '"1"'})
+    assert (removed.json()["text"], removed.headers["etag"]) == ("", '"2"')
     assert [one["revision"] for one in (await app.get(f"{path}/versions"))["items"]] == [2, 1]
     assert (await app.get(f"{path}/versions/1"))["text"] == ASK
     assert (await app.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- version 1\n")
 
 
-async def test_of_a_pipeline_that_is_not_there(app: App) -> None:
+async def test_rules_of_an_unknown_pipeline_are_not_found(app: App) -> None:
     path = f"/api/pipelines/{NOBODY}/rules"
     for address in (path, f"{path}/versions", f"{path}/versions/1", f"/api/approvals/{NOBODY}/explain"):
         assert (await app.client.get(address)).status_code == 404
@@ -147,8 +145,8 @@ async def test_rules_are_checked_without_being_saved(app: App) -> None:
     )
 
 
-async def test_more_approvers_than_exist(app: App) -> None:
-    """There is only one user."""
+async def test_rules_cannot_require_more_approvers_than_exist(app: App) -> None:
+    """The app has only one user."""
     _, path = await own(app)
     wants_two = ASK.replace("{}", "{ require_approval_count: 2 }")
     problem = (await put(app, path, wants_two, 422)).json()
@@ -159,7 +157,7 @@ async def test_the_schema_is_published(app: App) -> None:
     assert await app.get("/api/rules/schema") == schema()
 
 
-async def test_one_call_stops_everything(app: App) -> None:
+async def test_one_call_stops_all_automatic_approvals(app: App) -> None:
     _, path = await own(app, approve="start")
     await put(app, path, APPROVE)
     pipeline = {"pipeline_id": path.split("/")[3]}
@@ -180,15 +178,15 @@ async def test_one_call_stops_everything(app: App) -> None:
     assert [event["event_type"] for event in events["items"]][:2] == ["emergency_stop_lifted", "emergency_stop_enabled"]
 
 
-async def test_samples_and_scores(app: App) -> None:
+async def test_audits_and_scores(app: App) -> None:
     pipeline, path = await own(app, approve="start")
     await put(app, path, APPROVE)
     await app.run(pipeline)
     listed = await app.get("/api/rules/audits", reviewed=False, pipeline_id=pipeline["pipeline_id"])
     [sampled] = listed["items"]
     assert (sampled["rule"], sampled["kind"], sampled["review"]) == ("Approve", "start", None)
-    said = await app.put(f"/api/rules/audits/{sampled['approval_id']}", {"agrees": False, "comment": "hm"})
-    assert (said["review"]["agrees"], said["review"]["comment"], said["review"]["by"]) == (False, "hm", "admin")
+    audit = await app.put(f"/api/rules/audits/{sampled['approval_id']}", {"agrees": False, "comment": "hm"})
+    assert (audit["review"]["agrees"], audit["review"]["comment"], audit["review"]["by"]) == (False, "hm", "admin")
     scores = await app.get("/api/rules/autonomy")
     own_score = next(one for one in scores["rules"] if one["scope"] == pipeline["pipeline_id"])
     assert (own_score["approved"], own_score["sampled"], own_score["reviewed"]) == (1, 1, 1)
@@ -196,11 +194,11 @@ async def test_samples_and_scores(app: App) -> None:
     await app.put(f"/api/rules/audits/{NOBODY}", {"agrees": True}, 404)
 
 
-async def test_a_backtest(app: App) -> None:
+async def test_a_backtest_lists_disagreements(app: App) -> None:
     pipeline, _ = await own(app, approve="start")
     run = await app.run(pipeline)
-    asked = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]
-    await app.put(f"/api/approvals/{asked['approval_id']}/approve")
+    approval = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]
+    await app.put(f"/api/approvals/{approval['approval_id']}/approve")
 
     async def backtest(text: str, **params: Any) -> httpx.Response:
         return await app.client.post("/api/rules/backtest", content=text, headers=YAML, params=params)

@@ -23,9 +23,9 @@ async def test_a_run_completes(app: App) -> None:
         ("design", "upcoming"),
     ]
     assert run["progress"]["current"] == ["Goals"]
-    done = await app.fill(run, 0, goals="grow")
+    done = await app.submit_form(run, 0, goals="grow")
     assert (done["status"], done["available_commands"]) == ("completed", [])
-    await app.fill(run, 1, design="blue")
+    await app.submit_form(run, 1, design="blue")
     over = await app.get(f"/api/runs/{run['run_id']}")
     assert (over["status"], over["metadata"]["completed_checkpoints"], over["progress"]["current"]) == (
         "completed",
@@ -37,11 +37,11 @@ async def test_a_run_completes(app: App) -> None:
     assert over["checkpoint_execution_history"] == [item["execution_id"] for item in over["checkpoints"]]
 
 
-async def test_the_next_run_extends_it_and_is_estimated_from_it(app: App) -> None:
+async def test_the_next_run_is_based_on_the_last_and_estimated_from_it(app: App) -> None:
     pipeline = await app.pipeline()
     first = await app.run(pipeline)
     assert first["progress"]["estimated_seconds_left"] is None
-    await app.fill(first, goals="grow")
+    await app.submit_form(first, goals="grow")
     second = await app.run(pipeline)
     assert (second["run_version"], second["previous_run_id"], second["extends_from_run_version"]) == (
         2,
@@ -51,20 +51,20 @@ async def test_the_next_run_extends_it_and_is_estimated_from_it(app: App) -> Non
     assert second["progress"]["estimated_seconds_left"] >= 0.0
 
 
-async def test_the_input_comes_back_to_the_last_digit(app: App) -> None:
-    """Integers past 2^53, floats, null, empty values, Unicode."""
+async def test_the_input_is_returned_with_all_digits(app: App) -> None:
+    """Integers beyond 2^53, floats, null, empty values and Unicode."""
     pipeline = await app.pipeline()
     body = f'{{"pipeline_id": "{pipeline["pipeline_id"]}", "input": {HARD}}}'
-    made = await app.client.post("/api/runs", content=body, headers={"Content-Type": "application/json"})
-    assert made.status_code == 201, made.text
-    run = made.json()
-    assert made.headers["location"] == f"/api/runs/{run['run_id']}"
-    given = await app.client.get(f"/api/runs/{run['run_id']}/input")
-    assert given.headers["content-type"] == "application/json"
-    assert given.text.replace(" ", "") == HARD.replace(" ", "")
+    created = await app.client.post("/api/runs", content=body, headers={"Content-Type": "application/json"})
+    assert created.status_code == 201, created.text
+    run = created.json()
+    assert created.headers["location"] == f"/api/runs/{run['run_id']}"
+    response = await app.client.get(f"/api/runs/{run['run_id']}/input")
+    assert response.headers["content-type"] == "application/json"
+    assert response.text.replace(" ", "") == HARD.replace(" ", "")
     again = await app.post(f"/api/runs/{run['run_id']}/retry", status=201)
     assert (again["run_version"], again["previous_run_id"]) == (2, run["run_id"])
-    assert (await app.client.get(f"/api/runs/{again['run_id']}/input")).text == given.text
+    assert (await app.client.get(f"/api/runs/{again['run_id']}/input")).text == response.text
     without = await app.run(pipeline)
     assert (await app.client.get(f"/api/runs/{without['run_id']}/input")).text == "null"
 
@@ -90,13 +90,13 @@ async def test_pause_resume_cancel_restart(app: App) -> None:
     second = await app.post(f"{path}/restart", {"pass_number": 1})
     assert (second["pass_number"], second["restart_count"]) == (2, 1)
     repeated = await app.post(f"{path}/restart", {"pass_number": 1})
-    assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # answered with what it led to
+    assert (repeated["pass_number"], repeated["restart_count"]) == (2, 1)  # the response shows the result
     cancelled = await app.post(f"{path}/cancel")
     assert (cancelled["status"], cancelled["available_commands"]) == ("cancelled", ["retry", "roll back"])
     assert (await app.post(f"{path}/cancel", status=409))["suggestions"] == ["roll back"]
 
 
-async def test_a_run_can_be_made_without_starting_it(app: App) -> None:
+async def test_a_run_can_be_created_without_starting_it(app: App) -> None:
     run = await app.run(await app.pipeline(), start=False, original_prompt="Think big")
     assert (run["status"], run["available_commands"], run["original_prompt"]) == (
         "not_started",
@@ -166,16 +166,16 @@ async def test_invalid_json_bodies_are_located(app: App) -> None:
     assert (await app.client.post("/api/runs", content=b"", headers=json_type)).status_code == 422
 
 
-async def test_a_body_over_the_limit_is_refused(app: App) -> None:
+async def test_a_body_over_the_limit_is_rejected(app: App) -> None:
     large = b'{"input": "' + b"x" * (17 * 1024 * 1024) + b'"}'
     response = await app.client.post("/api/runs", content=large, headers={"Content-Type": "application/json"})
     assert response.status_code == 413
 
 
-async def test_lists_are_paged_from_the_newest(app: App) -> None:
-    """Cursors, not offsets."""
+async def test_runs_are_paged_newest_first(app: App) -> None:
+    """With cursors, so new runs don't shift the pages."""
     pipeline = await app.pipeline()
-    made = [(await app.run(pipeline))["run_id"] for _ in range(5)]
+    created = [(await app.run(pipeline))["run_id"] for _ in range(5)]
     path = f"/api/pipelines/{pipeline['pipeline_id']}/runs"
     seen: list[str] = []
     cursor: str | None = None
@@ -185,15 +185,15 @@ async def test_lists_are_paged_from_the_newest(app: App) -> None:
         if (cursor := page["next_cursor"]) is None:
             break
         if len(seen) == 2:
-            await app.run(pipeline)  # what comes meanwhile does not shift the pages
-    assert seen == made[::-1]
+            await app.run(pipeline)  # created while paging
+    assert seen == created[::-1]
     for wrong in ("nonsense", "WzFd", "bnVsbA", "é", "WyJ4IiwgInkiXQ"):
         response = await app.client.get(path, params={"cursor": wrong})
         assert (response.status_code, response.json()["errors"][0]["path"]) == (422, "?cursor"), wrong
     assert (await app.client.get(path, params={"limit": 501})).json()["errors"][0]["path"] == "?limit"
 
 
-async def test_lists_filter(app: App) -> None:
+async def test_runs_are_filtered(app: App) -> None:
     pipeline = await app.pipeline()
     first, second = await app.run(pipeline), await app.run(pipeline)
     await app.post(f"/api/runs/{first['run_id']}/cancel")

@@ -1,4 +1,4 @@
-"""The API against its OpenAPI document: no internal errors, and every response as described."""
+"""The API matches its OpenAPI document and never returns an internal error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from schemathesis.specs.openapi import checks as openapi_checks
 from tests.api.app import BASE, TOKEN, App, Json, form, open_app, specification, transport
 from tests.effort import effort
 
-# The server's threads use `random` while examples are drawn.
+# the server's threads use `random` while examples are generated
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 _general: Any = general_checks
 _described: Any = openapi_checks
@@ -29,13 +29,13 @@ CHECKS = [
     _described.response_schema_conformance,
     _described.response_headers_conformance,
 ]
-# Streams do not end, and forms are not sent by httpx as Schemathesis makes them: both have tests of their own.
+# Streams never end, and httpx can't send the forms of Schemathesis. Both have their own tests.
 loaded: Any = schemathesis.openapi.from_dict(specification())
 schema: Any = loaded.exclude(path_regex="(stream|/files)$")
 
 
 class Background:
-    """An app on a loop of its own: Schemathesis calls it from outside."""
+    """An app on its own event loop, because Schemathesis is synchronous."""
 
     def __init__(self, folder: Path) -> None:
         self.loop = asyncio.new_event_loop()
@@ -43,15 +43,15 @@ class Background:
         self._thread.start()
         self._opened = open_app(folder)
         self.app: App = self.run(self._opened.__aenter__())
-        self.known: Json = self.run(self._settle())
+        self.known: Json = self.run(self._create_samples())
 
     def run(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
 
-    async def _settle(self) -> Json:
-        """One thing of each kind, so that operations find something."""
+    async def _create_samples(self) -> Json:
+        """Create one item of each kind, so that operations find something."""
         run = await self.app.run(await self.app.pipeline(form("goals", approve="complete")))
-        execution = await self.app.fill(run, goals="grow")
+        execution = await self.app.submit_form(run, goals="grow")
         return {
             "pipeline_id": run["pipeline_id"],
             "run_id": run["run_id"],
@@ -94,16 +94,16 @@ def background(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Background]
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-def test_the_api_is_as_it_is_described(case: Any, background: Background) -> None:
+def test_the_api_matches_its_description(case: Any, background: Background) -> None:
     for name, value in background.known.items():
         if name in (case.path_parameters or {}):
-            case.path_parameters[name] = value  # generated ones are never found
+            case.path_parameters[name] = value  # generated ids never exist
     case.headers["Authorization"] = f"Bearer {TOKEN}"
     sent = case.as_transport_kwargs(base_url=BASE)
-    wanted = {"params", "headers", "json", "data", "files", "content"}
-    options = {name: value for name, value in sent.items() if name in wanted and value is not None}
+    names = {"params", "headers", "json", "data", "files", "content"}
+    options = {name: value for name, value in sent.items() if name in names and value is not None}
     response = background.call(sent["method"], sent["url"], **_as_httpx(options))
-    # A definition is described as a text; Schemathesis would look at what the YAML means.
+    # The schema of a definition is a string, but Schemathesis would parse the YAML.
     is_yaml = response.headers.get("content-type") == "application/yaml"
     checks = [check for check in CHECKS if not (is_yaml and check is _described.response_schema_conformance)]
     case.validate_response(response, checks=checks)

@@ -1,4 +1,4 @@
-"""Script files over HTTP: write, read, list, remove; each change is a revision."""
+"""Script files over HTTP: write, read, list and remove. Each change is a revision."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_invalid_scripts_are_rejected(
     assert answer.status_code == status, answer.text
 
 
-async def test_every_fault_of_a_definitions_scripts_is_named_by_its_place(app: App) -> None:
+async def test_every_error_in_the_scripts_of_a_definition_has_a_location(app: App) -> None:
     scripts = {"../x.py": "", "a": "", "a/b.py": "", "ref.py": {"checksum": "short"}}
     validation = await app.post("/api/definitions/validate", {"pipeline_name": "P", "scripts": scripts})
     assert sorted({error["path"] for error in validation["errors"]}) == [

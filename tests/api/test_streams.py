@@ -1,4 +1,4 @@
-"""Live streams send every event once and in order, from where a client left off."""
+"""Live streams send every event once and in order, and clients can resume."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-async def finished(app: App) -> Json:
+async def completed_run(app: App) -> Json:
     run = await app.run(await app.pipeline())
-    await app.fill(run, goals="grow")
+    await app.submit_form(run, goals="grow")
     return run
 
 
 async def log(app: App, run: Json, *messages: str) -> None:
-    """Lines that a runner logged."""
+    """Log lines as a runner would."""
     execution = (await app.execution(run))["execution_id"]
     rows = [
         {
@@ -44,8 +44,8 @@ async def log(app: App, run: Json, *messages: str) -> None:
     await app.cairn.database.transact(lambda c: c.execute(sa.insert(t.execution_logs), rows))
 
 
-async def test_a_stream_tells_everything_from_the_start(app: App) -> None:
-    run = await finished(app)
+async def test_a_stream_sends_everything_from_the_start(app: App) -> None:
+    run = await completed_run(app)
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
         assert (stream.headers["cache-control"], "content-encoding" in stream.headers) == ("no-store", False)
@@ -62,37 +62,37 @@ async def test_events_are_streamed_at_once(app: App) -> None:
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("execution_waiting")
         began = asyncio.get_running_loop().time()
-        await app.fill(run, goals="grow")
+        await app.submit_form(run, goals="grow")
         await stream.until("run_completed")
         assert asyncio.get_running_loop().time() - began < limit(3.0)
 
 
 @pytest.mark.parametrize("way", ["header", "query"])
 async def test_a_client_resumes_exactly_after_its_last_event(app: App, way: str) -> None:
-    run = await finished(app)
+    run = await completed_run(app)
     await log(app, run, "one", "two", "three")
     path = f"/api/runs/{run['run_id']}/stream"
     async with listening(app, path) as stream:
-        whole = await stream.until("run_completed")
-        logs = 3 - sum(message.event == "log" for message in whole)
-        whole += [await stream.next() for _ in range(logs)]
-    assert len({message.id for message in whole}) == len(whole)
-    for seen in (0, 3, len(whole) - 2, len(whole) - 1):
-        place = whole[seen].id or ""
-        suffix, headers = (f"?last_event_id={place}", {}) if way == "query" else ("", {"Last-Event-ID": place})
+        complete = await stream.until("run_completed")
+        logs = 3 - sum(message.event == "log" for message in complete)
+        complete += [await stream.next() for _ in range(logs)]
+    assert len({message.id for message in complete}) == len(complete)
+    for seen in (0, 3, len(complete) - 2, len(complete) - 1):
+        position = complete[seen].id or ""
+        suffix, headers = (f"?last_event_id={position}", {}) if way == "query" else ("", {"Last-Event-ID": position})
         async with listening(app, path + suffix, **headers) as stream:
-            rest = [await stream.next() for _ in range(len(whole) - seen - 1)]
-            assert [(m.event, m.data) for m in rest] == [(m.event, m.data) for m in whole[seen + 1 :]]
+            rest = [await stream.next() for _ in range(len(complete) - seen - 1)]
+            assert [(m.event, m.data) for m in rest] == [(m.event, m.data) for m in complete[seen + 1 :]]
             with pytest.raises(TimeoutError):
                 await stream.next(0.1)
 
 
 async def test_a_client_can_start_from_now(app: App) -> None:
-    """What was before is left out; where it begins is named, so that a line that is cut at once is not lost."""
+    """Earlier events are skipped. The stream first sends its position, from which a client can resume."""
     run = await app.run(await app.pipeline())
     await app.execution(run)
     await log(app, run, "before")
-    await app.until(lambda: settled(app, run, 1))
+    await app.until(lambda: logs_are_visible(app, run, 1))
     async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
@@ -102,19 +102,19 @@ async def test_a_client_can_start_from_now(app: App) -> None:
         assert (message.event, message.data["message"]) == ("log", "after")
 
 
-async def settled(app: App, run: Json, lines: int) -> bool | None:
-    """On PostgreSQL the newest lines are shown a moment later."""
+async def logs_are_visible(app: App, run: Json, lines: int) -> bool | None:
+    """On PostgreSQL the newest lines become visible a moment later."""
     found = await asyncio.to_thread(app.cairn.run_stream.read_after, run["run_id"], StreamPosition(), 500)
     return True if len(found.logs) >= lines else None
 
 
 async def test_progress_is_streamed_when_it_changes(app: App) -> None:
-    """Without a log line; progress of an earlier dispatch is ignored."""
+    """Without a log line. Progress of an earlier dispatch is ignored."""
     run = await app.run(await app.pipeline())
     execution = (await app.execution(run))["execution_id"]
     e = t.checkpoint_executions
 
-    async def tell(fraction: float, text: str | None, dispatch: int) -> None:
+    async def report(fraction: float, text: str | None, dispatch: int) -> None:
         progress = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=progress, waiting_on=None)
         await app.cairn.database.transact(lambda c: c.execute(change))
@@ -122,11 +122,11 @@ async def test_progress_is_streamed_when_it_changes(app: App) -> None:
 
     number = (await app.get(f"/api/executions/{execution}"))["dispatch_number"]
     async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
-        await tell(0.25, "a quarter", number)
+        await report(0.25, "a quarter", number)
         quarter = {"execution_id": execution, "fraction": 0.25, "text": "a quarter"}
         assert await stream.next() == StreamMessage("progress", quarter)
-        await tell(0.9, "long ago", number - 1)
-        await tell(0.5, None, number)
+        await report(0.9, "long ago", number - 1)
+        await report(0.5, None, number)
         half = {"execution_id": execution, "fraction": 0.5, "text": None}
         assert await stream.next() == StreamMessage("progress", half)
     shown = await app.get(f"/api/runs/{run['run_id']}")
@@ -137,8 +137,8 @@ async def test_progress_is_streamed_when_it_changes(app: App) -> None:
     await app.cairn.database.transact(lambda c: c.execute(restored))
 
 
-async def test_logs_come_with_every_digit(app: App) -> None:
-    run = await finished(app)
+async def test_numbers_in_log_details_keep_all_digits(app: App) -> None:
+    run = await completed_run(app)
     await log(app, run, "größer 🚀\nzweite Zeile")
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         message = await stream.next()
@@ -149,10 +149,10 @@ async def test_logs_come_with_every_digit(app: App) -> None:
     assert message.data in listed
 
 
-async def test_a_quiet_stream_is_kept_alive(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_idle_stream_sends_heartbeats(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
     monkeypatch.setattr(event_streams, "POLL", 0.02)
-    run = await finished(app)
+    run = await completed_run(app)
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
         assert (await stream.next()).event == "ping"
@@ -160,7 +160,7 @@ async def test_a_quiet_stream_is_kept_alive(app: App, monkeypatch: pytest.Monkey
         assert (await stream.next()).event == "ping"
 
 
-async def test_a_stream_ends_when_its_listener_may_no_longer_look(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stream_ends_when_the_permission_is_revoked(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
     monkeypatch.setattr(event_streams, "POLL", 0.02)
     token = await token_for(app, "viewer")
@@ -170,11 +170,9 @@ async def test_a_stream_ends_when_its_listener_may_no_longer_look(app: App, monk
         await stream.ended()
 
 
-async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_run_stream_ends_when_the_permission_is_revoked(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
-    run = await finished(app)
+    run = await completed_run(app)
     token = await token_for(app, "viewer")
     async with listening(app, f"/api/runs/{run['run_id']}/stream", token) as stream:
         await stream.until("run_completed")
@@ -183,7 +181,7 @@ async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
 
 
 async def test_a_disconnected_client_is_removed(app: App) -> None:
-    run = await finished(app)
+    run = await completed_run(app)
     before = len(app.cairn.event_bus._subscriptions)  # pyright: ignore[reportPrivateUsage]
     async with listening(app, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
@@ -191,23 +189,23 @@ async def test_a_disconnected_client_is_removed(app: App) -> None:
     assert len(app.cairn.event_bus._subscriptions) == before  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_a_slow_reader_is_waited_for(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Backpressure: no more is read than one batch while nothing is taken."""
+async def test_a_stream_waits_for_a_slow_client(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backpressure: at most one batch is read ahead."""
     monkeypatch.setattr(event_streams, "BATCH", 5)
-    run = await finished(app)
+    run = await completed_run(app)
     await log(app, run, *(f"line {n}" for n in range(40)))
-    asked: list[Any] = []
+    reads: list[Any] = []
     run_stream = app.cairn.run_stream
     original = run_stream.read_after
 
     def after(*args: Any) -> Any:
-        asked.append(args)
+        reads.append(args)
         return original(*args)
 
     monkeypatch.setattr(run_stream, "read_after", after)
     async with listening(app, f"/api/runs/{run['run_id']}/stream", TOKEN, True) as stream:
         await asyncio.sleep(0.2)
-        assert len(asked) <= 1
+        assert len(reads) <= 1
         stream.gate.set()
         message = await stream.next()
         while message.data.get("message") != "line 39":
@@ -228,21 +226,21 @@ async def test_changes_are_streamed_to_lists(app: App) -> None:
 
 
 async def test_invalid_ids_and_unknown_runs_are_rejected(app: App) -> None:
-    run = await finished(app)
+    run = await completed_run(app)
     path = f"/api/runs/{run['run_id']}/stream"
     for wrong in ("nonsense", "e1", "e-1.l0", "e1.l99999999999999999999999"):
         answer = await app.client.get(path, headers={"Last-Event-ID": wrong})
         assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "Last-Event-ID")
     assert (await app.client.get(f"/api/runs/{NOBODY}/stream")).status_code == 404
-    async with app.visitor() as stranger:
+    async with app.client_for() as stranger:
         assert (await stranger.get(path)).status_code == 401
         assert (await stranger.get("/api/stream")).status_code == 401
 
 
-async def test_a_place_is_named_and_read_again() -> None:
+async def test_stream_positions_are_encoded_and_decoded() -> None:
     assert StreamPosition.parse(str(StreamPosition(12, 40))) == StreamPosition(12, 40)
     assert str(StreamPosition(12, 40, 7)) == "e12.l40.m7"
-    assert StreamPosition.parse("e12.l40") == StreamPosition(12, 40)  # of a client that knows no messages
+    assert StreamPosition.parse("e12.l40") == StreamPosition(12, 40)  # from a client without message positions
     assert StreamPosition.parse("e12.l40.m7") == StreamPosition(12, 40, 7)
     assert StreamPosition.parse(None) == StreamPosition(0, 0)
     with pytest.raises(InvalidInput):

@@ -1,4 +1,4 @@
-"""Templates with agents run to their end on the simulated model, over HTTP."""
+"""Templates with agents complete on the simulated model, over HTTP."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ AGENTS = [template.name for template in builtin_templates() if "agents" in templ
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A run of a template that has come to its end."""
+class CompletedRun:
+    """A completed run of a template."""
 
     app: App
     run: Json
     executions: list[Json]
-    asked: list[Json]  # approvals that were decided
+    decided: list[Json]  # approvals
 
     def of(self, key: str) -> Json:
-        """The execution that counts for a checkpoint."""
+        """The newest execution of a checkpoint."""
         return [one for one in self.executions if one["checkpoint_key"] == key][-1]
 
     def file(self, key: str, name: str) -> str:
-        """An artifact as it lies on disk, in its permanent place."""
+        """The content of a promoted artifact, read from disk."""
         (path,) = (one["file_path"] for one in self.of(key)["artifacts_generated"] if one["artifact_name"] == name)
         assert "/outputs/" in path
         folder = Path(self.app.cairn.settings.data_dir) / "pipelines" / self.run["pipeline_id"]
@@ -41,8 +41,8 @@ class Ended:
     def json(self, key: str, name: str) -> Any:
         return json.loads(self.file(key, name))
 
-    async def said(self, key: str) -> list[Json]:
-        """What models have said in it."""
+    async def answers_of(self, key: str) -> list[Json]:
+        """All messages of models in an execution."""
         path = f"/api/executions/{self.of(key)['execution_id']}/messages"
         messages = (await self.app.get(path, limit=100))["items"]
         spoken = [message for message in messages if message["role"] == "assistant"]
@@ -51,18 +51,18 @@ class Ended:
         return spoken
 
 
-async def play(app: App, name: str, correct: Json | None = None) -> Ended:
-    """Make it, start it with its sample, approve whatever waits, and see it completed."""
+async def run_template(app: App, name: str, correct: Json | None = None) -> CompletedRun:
+    """Create a pipeline from a template, run it with its sample input and approve everything."""
     (template,) = (one for one in (await app.get("/api/templates"))["items"] if one["name"] == name)
     pipeline = await app.post("/api/pipelines", {"template": name}, 201)
     assert pipeline["warnings"] == []
-    return await finish(app, await app.run(pipeline, input=template["sample_input"]), correct)
+    return await complete_run(app, await app.run(pipeline, input=template["sample_input"]), correct)
 
 
-async def finish(app: App, run: Json, correct: Json | None = None) -> Ended:
-    asked: list[Json] = []
+async def complete_run(app: App, run: Json, correct: Json | None = None) -> CompletedRun:
+    decided: list[Json] = []
 
-    async def over() -> Json | None:
+    async def approve_all() -> Json | None:
         now = await app.get(f"/api/runs/{run['run_id']}")
         assert now["status"] in ("in_progress", "completed"), now
         waiting = (await app.get("/api/approvals", status="pending", run_id=run["run_id"]))["items"]
@@ -72,18 +72,18 @@ async def finish(app: App, run: Json, correct: Json | None = None) -> Ended:
             if correct is not None and seen["kind"] == "action":
                 body["modified_params"] = correct
             await app.put(f"/api/approvals/{seen['approval_id']}/approve", body)
-            asked.append(seen)
+            decided.append(seen)
         return now if now["status"] == "completed" else None
 
-    ended = await until(over, 60)
+    completed = await until(approve_all, 60)
     listed = (await app.get(f"/api/runs/{run['run_id']}/checkpoints", limit=50))["items"]
-    whole = [await app.get(f"/api/executions/{one['execution_id']}") for one in listed]
-    return Ended(app, ended, whole, asked)
+    executions = [await app.get(f"/api/executions/{one['execution_id']}") for one in listed]
+    return CompletedRun(app, completed, executions, decided)
 
 
 async def test_ticket_triage(app: App) -> None:
     """Fields pass from agent to agent with their types."""
-    ended = await play(app, "ticket-triage")
+    ended = await run_template(app, "ticket-triage")
     assert ended.json("analyze", "analysis") == {
         "ticket_id": "CS-1234",
         "customer_id": "CUST-5678",
@@ -105,22 +105,22 @@ async def test_ticket_triage(app: App) -> None:
     assert (len(solution["steps"]), 0 < solution["confidence"] < 1) == (3, True)
     letter = ended.file("solve", "answer")
     assert letter.startswith("Subject: Your ticket CS-1234\n\nDear customer,\n\n")
-    assert (NOTE in letter, [one["kind"] for one in ended.asked]) == (True, ["completion"])
-    (spoken,) = await ended.said("solve")
+    assert (NOTE in letter, [one["kind"] for one in ended.decided]) == (True, ["completion"])
+    (spoken,) = await ended.answers_of("solve")
     assert (spoken["agent_name"], spoken["model"]) == ("Solution generator", "simulated:default")
     assert ended.of("solve")["usage"]["simulated_calls"] == 1
 
 
 async def test_refund_by_an_agent(app: App) -> None:
-    """Proposed with reasoning and confidence, modified, approved; the agent receives the decision."""
-    ended = await play(app, "refund-by-agent", correct={"amount": 89.99})
-    (asked,) = ended.asked
-    assert (asked["operation_type"], asked["risk_level"], asked["confidence"]) == ("send_email", "high", 0.86)
-    proposed = asked["action"]["parameters"]
+    """A proposal with reasoning and confidence is modified and approved. The agent receives the decision."""
+    ended = await run_template(app, "refund-by-agent", correct={"amount": 89.99})
+    (proposal,) = ended.decided
+    assert (proposal["operation_type"], proposal["risk_level"], proposal["confidence"]) == ("send_email", "high", 0.86)
+    proposed = proposal["action"]["parameters"]
     assert (proposed["to"], proposed["subject"]) == ("customer@example.com", "Refund for order 12345")
     assert "We will refund {{ amount }} for order 12345." in proposed["body"]
-    assert "“The headphones of order 12345 are defective.”" in asked["action"]["reasoning"]
-    assert asked["action"]["supporting_data"]["Order"]["amount"] == 99.99
+    assert "“The headphones of order 12345 are defective.”" in proposal["action"]["reasoning"]
+    assert proposal["action"]["supporting_data"]["Order"]["amount"] == 99.99
     assert ended.json("weigh", "refund")["amount"] == 99.99
     assert ended.json("send", "outcome") == {
         "outcome": "failed",  # there is no mail server
@@ -128,7 +128,7 @@ async def test_refund_by_an_agent(app: App) -> None:
         "amount": 89.99,
         "to": "customer@example.com",
     }
-    assert [call["name"] for one in await ended.said("send") for call in one["tool_calls"]] == [
+    assert [call["name"] for one in await ended.answers_of("send") for call in one["tool_calls"]] == [
         "propose_action",
         "final_result",
     ]
@@ -136,8 +136,8 @@ async def test_refund_by_an_agent(app: App) -> None:
 
 async def test_business_analysis(app: App) -> None:
     """A council of three with reviews and a chair."""
-    ended = await play(app, "business-analysis")
-    spoken = await ended.said("analysis")
+    ended = await run_template(app, "business-analysis")
+    spoken = await ended.answers_of("analysis")
     members = {"Market analyst", "Financial analyst", "Risk reviewer"}
     assert {one["agent_name"] for one in spoken} == {*members, "Chair"}
     assert len({one["content"] for one in spoken[:3]}) == 3
@@ -150,8 +150,8 @@ async def test_business_analysis(app: App) -> None:
 
 
 async def test_requirements_to_design(app: App) -> None:
-    """Each checkpoint reads earlier results; the next run can read the previous version."""
-    ended = await play(app, "requirements-to-design")
+    """Each checkpoint reads earlier results, and the next run can read the previous version."""
+    ended = await run_template(app, "requirements-to-design")
     requirements = ended.json("requirements", "requirements")["requirements"]
     assert [one["id"] for one in requirements] == [f"R{n}" for n in (1, 2, 3)]
     assert requirements[1]["requirement"] == "They sign in with a link that is sent to them."
@@ -159,17 +159,17 @@ async def test_requirements_to_design(app: App) -> None:
     diagram = ended.file("diagram", "architecture")
     assert diagram.startswith("flowchart TD\n")
     assert "[The portal shows every order]" in diagram
-    assert [one["checkpoint_name"] for one in ended.asked] == ["Requirements", "Diagram"]
-    again = await finish(app, await app.run({"pipeline_id": ended.run["pipeline_id"]}))
+    assert [one["checkpoint_name"] for one in ended.decided] == ["Requirements", "Diagram"]
+    again = await complete_run(app, await app.run({"pipeline_id": ended.run["pipeline_id"]}))
     context = await app.get(f"/api/executions/{again.of('design')['execution_id']}/context")
     assert "PREVIOUS VERSION" in json.dumps(context)
     assert again.run["run_version"] == 2
 
 
 async def test_a_debate(app: App) -> None:
-    """Two rounds, two sides and a judge; each side answers the other."""
-    ended = await play(app, "build-or-buy")
-    spoken = await ended.said("debate")
+    """Two rounds, two sides and a judge. Each side answers the other."""
+    ended = await run_template(app, "build-or-buy")
+    spoken = await ended.answers_of("debate")
     assert [one["agent_name"] for one in spoken] == ["Builder", "Buyer", "Builder", "Buyer", "Judge"]
     facts = [
         "Two developers are free from April, and both know the order system.",
@@ -184,7 +184,7 @@ async def test_a_debate(app: App) -> None:
 
 async def test_develop_and_test(app: App) -> None:
     """The tester sends the work back once and continues with the corrected result."""
-    ended = await play(app, "develop-and-test")
+    ended = await run_template(app, "develop-and-test")
     assert [one["checkpoint_key"] for one in ended.executions] == ["develop", "test", "develop", "verify"]
     reworked = ended.of("develop")
     assert reworked["parent_execution_id"] == ended.of("test")["execution_id"]
@@ -194,11 +194,11 @@ async def test_develop_and_test(app: App) -> None:
     assert {year: room["is_leap"](int(year)) for year in report["cases"]} == report["cases"]
     assert (report["passed"], room["is_leap"](1900)) == (True, False)
     assert "`is_leap(year)`" in ended.file("verify", "verification")
-    used = [call["name"] for one in await ended.said("test") for call in one["tool_calls"]]
+    used = [call["name"] for one in await ended.answers_of("test") for call in one["tool_calls"]]
     assert used == ["request_rework", "final_result"]
 
 
-async def test_templates_describe_themselves(app: App) -> None:
+async def test_templates_have_descriptions(app: App) -> None:
     found = {one["name"]: one for one in (await app.get("/api/templates"))["items"]}
     assert [name for name, one in found.items() if "agents" in one["uses"]] == AGENTS
     assert len(AGENTS) == 6

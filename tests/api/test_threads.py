@@ -1,4 +1,4 @@
-"""Reads run in a thread, and are handed to one once only."""
+"""Each read runs in one thread, with a single hop."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def filled(dependant: Dependant) -> Iterator[Dependant]:
         yield from filled(inner)
 
 
-def test_only_handlers_run_in_threads() -> None:
-    """FastAPI hands what is no coroutine to a thread: each parameter, the handler, and its answer once more."""
+def test_dependencies_are_coroutines() -> None:
+    """FastAPI runs each synchronous dependency, handler and serialization in a thread of its own."""
     assert [route.path for route in operation_routes() if not iscoroutinefunction(route.endpoint)] == []
     blocking = {
         str(one.call)

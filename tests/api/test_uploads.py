@@ -16,7 +16,7 @@ BOUNDARY = {"Content-Type": "multipart/form-data; boundary=b"}
 
 
 async def waiting(app: App) -> tuple[str, str]:
-    """A form with a file field: its run and its execution."""
+    """Start a run that waits for a form with a file field. Returns the run and its execution."""
     field = {"name": "figures", "type": "file", "label": "Figures"}
     run = await app.run(await app.pipeline(form("goals", form=[field])))
     return run["run_id"], (await app.execution(run))["execution_id"]
@@ -38,10 +38,10 @@ async def test_a_file_is_uploaded_and_submitted(app: App) -> None:
     }
     unknown = await app.post(f"/api/executions/{execution}/submit", {"fields": {"figures": NOBODY}}, 422)
     assert unknown["errors"][0]["path"] == "/fields/figures"
-    done = await app.fill({"run_id": run}, figures=upload["upload_id"])
+    done = await app.submit_form({"run_id": run}, figures=upload["upload_id"])
     assert done["status"] == "completed"
-    kept = {a["checksum"]: a for a in done["artifacts_generated"]}
-    path = f"/api/artifacts/{kept[upload['checksum']]['artifact_record_id']}/download"
+    artifacts = {a["checksum"]: a for a in done["artifacts_generated"]}
+    path = f"/api/artifacts/{artifacts[upload['checksum']]['artifact_record_id']}/download"
     assert (await app.client.get(path)).content == content
 
 
@@ -111,16 +111,16 @@ async def test_a_form_without_a_file_is_rejected(app: App, body: bytes, headers:
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text
 
 
-async def test_one_file_at_a_time(app: App) -> None:
+async def test_an_upload_contains_one_file(app: App) -> None:
     _, execution = await waiting(app)
     files = [("file", ("a.txt", b"a")), ("file", ("b.txt", b"b"))]
     answer = await app.client.post(f"/api/executions/{execution}/files", files=files)
     assert (answer.status_code, answer.json()["type"]) == (422, "urn:cairn:problem:invalid-input")
 
 
-async def test_only_a_form_that_waits_takes_files(app: App) -> None:
+async def test_files_can_be_uploaded_only_for_waiting_forms(app: App) -> None:
     run = await app.run(await app.pipeline())
-    done = await app.fill(run, goals="grow")
+    done = await app.submit_form(run, goals="grow")
     answer = await app.client.post(f"/api/executions/{done['execution_id']}/files", files={"file": ("a", b"a")})
     assert answer.status_code == 409
     assert (await app.client.post(f"/api/executions/{NOBODY}/files", files={"file": ("a", b"a")})).status_code == 404

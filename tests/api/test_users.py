@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from cairn.services.view import write_instant
 from cairn.store import tables as t
 from tests.api.app import BASE, TOKEN, App, Json
-from tests.api.users import token_for, user_with
+from tests.api.users import ensure_user, token_for
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -28,9 +28,9 @@ async def invited(app: App, name: str, *roles: str, **more: Any) -> Json:
 
 @asynccontextmanager
 async def accepted(app: App, name: str, *roles: str, **more: Any) -> AsyncGenerator[httpx.AsyncClient]:
-    """Somebody who has set a password and is signed in."""
+    """Create a user with a password and a signed-in client."""
     body = {"token": (await invited(app, name, *roles, **more))["token"], "password": PASSWORD}
-    async with app.visitor() as client:
+    async with app.client_for() as client:
         answer = await client.post("/api/invitations/accept", json=body)
         assert answer.status_code == 200, answer.text
         client.headers.update(OWN)
@@ -44,11 +44,11 @@ async def recorded_events(app: App, *types: str) -> list[tuple[str, str, Json]]:
 
 
 # ---- users and groups ------------------------------------------------------------------------------------
-async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
+async def test_a_user_is_created_updated_removed_and_restored(app: App) -> None:
     await app.post("/api/groups", {"name": "Buyers", "description": "Who buys"}, 201)
     body = {"name": "Pat", "display_name": "Pat P", "email": "Pat@Example.com", "roles": ["viewer"]}
-    made = await app.post("/api/users", body | {"groups": ["buyers"]}, 201)
-    assert made == {
+    created = await app.post("/api/users", body | {"groups": ["buyers"]}, 201)
+    assert created == {
         "name": "pat",
         "display_name": "Pat P",
         "email": "pat@example.com",
@@ -57,12 +57,12 @@ async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
         "has_password": False,
         "providers": [],
         "is_invited": False,
-        "created_at": made["created_at"],
+        "created_at": created["created_at"],
         "created_by": "admin",
         "last_signed_in_at": None,
         "removed_at": None,
     }
-    assert await app.get("/api/users/PAT") == made
+    assert await app.get("/api/users/PAT") == created
     changed = await app.put("/api/users/pat", {"roles": ["editor", "approver"], "groups": []})
     assert (changed["roles"], changed["groups"], changed["email"]) == (["editor", "approver"], [], "pat@example.com")
     removed = (await app.client.delete("/api/users/pat")).json()
@@ -83,9 +83,9 @@ async def test_a_user_is_made_changed_removed_and_restored(app: App) -> None:
     ]
 
 
-async def test_lists_page(app: App) -> None:
+async def test_user_lists_are_paged_and_searched(app: App) -> None:
     for number in range(5):
-        await user_with(app, name=f"page-{number}")
+        await ensure_user(app, name=f"page-{number}")
     names: list[str] = []
     cursor = None
     while True:
@@ -94,7 +94,7 @@ async def test_lists_page(app: App) -> None:
         if (cursor := found["next_cursor"]) is None:
             break
     assert names == [f"page-{number}" for number in range(5)]
-    assert (await app.get("/api/users", search="page_"))["items"] == []  # no wildcard
+    assert (await app.get("/api/users", search="page_"))["items"] == []  # not a wildcard
     for path in ("people", "users", "groups", "invitations", "tokens", "sessions", "delegations", "secrets"):
         found = await app.get(f"/api/{path}", limit=1)
         assert set(found) == {"items", "next_cursor"}
@@ -102,15 +102,15 @@ async def test_lists_page(app: App) -> None:
 
 
 async def test_everyone_sees_names_and_only_admins_see_more(app: App) -> None:
-    await user_with(app, "approver", name="decider")
-    async with app.visitor(await token_for(app, "viewer")) as viewer:
+    await ensure_user(app, "approver", name="decider")
+    async with app.client_for(await token_for(app, "viewer")) as viewer:
         people = (await viewer.get("/api/people", params={"search": "decid"})).json()["items"]
         assert people == [{"name": "decider", "display_name": "decider", "groups": [], "can_decide": True}]
         for path in ("users", "users/decider", "tokens", "invitations", "secrets"):
             assert (await viewer.get(f"/api/{path}")).status_code == 403
 
 
-async def test_the_local_admin_stays_admin(app: App) -> None:
+async def test_the_local_admin_keeps_the_admin_role(app: App) -> None:
     assert (await app.put("/api/users/admin", {"roles": ["viewer"]}, 409))["type"] == "urn:cairn:problem:conflict"
     assert (await app.client.delete("/api/users/admin")).status_code == 409
     assert (await app.get("/api/users/admin"))["roles"] == ["viewer", "editor", "approver", "admin"]
@@ -146,18 +146,18 @@ async def test_invalid_fields_are_reported_with_their_path(app: App, path: str, 
 
 # ---- invitations -----------------------------------------------------------------------------------------
 async def test_an_invitation_works_once(app: App) -> None:
-    made = await invited(app, "guest", "approver", email="guest@example.com", valid_hours=2)
-    assert made["path"] == f"/welcome#invitation={made['token']}"
+    created = await invited(app, "guest", "approver", email="guest@example.com", valid_hours=2)
+    assert created["path"] == f"/welcome#invitation={created['token']}"
     assert "token" not in (await app.get("/api/invitations"))["items"][0]
-    async with app.visitor() as client:
-        welcome = (await client.post("/api/invitations/preview", json={"token": made["token"]})).json()
+    async with app.client_for() as client:
+        welcome = (await client.post("/api/invitations/preview", json={"token": created["token"]})).json()
         assert (welcome["user"], welcome["email"]) == ("guest", "guest@example.com")
-        body = {"token": made["token"], "password": PASSWORD, "display_name": "The guest"}
+        body = {"token": created["token"], "password": PASSWORD, "display_name": "The guest"}
         session = (await client.post("/api/invitations/accept", json=body)).json()
         assert (session["actor"], session["display_name"], session["roles"]) == ("guest", "The guest", ["approver"])
         assert session["has_password"]
         assert (await client.get("/api/session")).json() == session
-        for path, sent in (("preview", {"token": made["token"]}), ("accept", body)):
+        for path, sent in (("preview", {"token": created["token"]}), ("accept", body)):
             assert (await client.post(f"/api/invitations/{path}", json=sent)).status_code == 410
     events = await recorded_events(app, "invitation_created", "invitation_accepted")
     mine = [(event, who) for event, who, metadata in events if metadata["user"] == "guest"]
@@ -168,7 +168,7 @@ async def test_a_newer_invitation_replaces_an_earlier_one_and_can_be_revoked(
     app: App,
 ) -> None:
     first, second = await invited(app, "late"), await invited(app, "late")
-    async with app.visitor() as client:
+    async with app.client_for() as client:
         assert (await client.post("/api/invitations/preview", json={"token": first["token"]})).status_code == 410
         assert (await client.post("/api/invitations/preview", json={"token": second["token"]})).status_code == 200
         assert (await app.client.delete(f"/api/invitations/{second['invitation_id']}")).status_code == 204
@@ -177,7 +177,7 @@ async def test_a_newer_invitation_replaces_an_earlier_one_and_can_be_revoked(
     third = await invited(app, "late")
     past = sa.update(t.invitations).where(t.invitations.c.invitation_id == third["invitation_id"])
     await app.cairn.database.transact(lambda c: c.execute(past.values(expires_at=app.cairn.clock.now())))
-    async with app.visitor() as client:
+    async with app.client_for() as client:
         body = {"token": third["token"], "password": PASSWORD}
         assert (await client.post("/api/invitations/accept", json=body)).status_code == 410
 
@@ -186,7 +186,7 @@ async def test_an_existing_user_sets_a_new_password_and_old_sessions_end(app: Ap
     async with accepted(app, "forgetful", "viewer") as client:
         assert (await app.post("/api/invitations", {"name": "forgetful", "roles": ["admin"]}, 409))["detail"]
         again = await invited(app, "forgetful")
-        async with app.visitor() as other:
+        async with app.client_for() as other:
             body = {"token": again["token"], "password": "quite other words"}
             assert (await other.post("/api/invitations/accept", json=body)).status_code == 200
         assert (await client.get("/api/session")).status_code == 401
@@ -196,76 +196,80 @@ async def test_an_existing_user_sets_a_new_password_and_old_sessions_end(app: Ap
 
 
 @pytest.mark.parametrize("password", ["short", "weak-one-weak-one"[:0], "weak-one1234", "aaaaaaaaaaaaaaaa", "x" * 513])
-async def test_weak_passwords_are_refused_and_the_invitation_stays_open(app: App, password: str) -> None:
-    made = await invited(app, "weak-one")
-    async with app.visitor() as client:
-        answer = await client.post("/api/invitations/accept", json={"token": made["token"], "password": password})
+async def test_weak_passwords_are_rejected_and_the_invitation_stays_open(app: App, password: str) -> None:
+    created = await invited(app, "weak-one")
+    async with app.client_for() as client:
+        answer = await client.post("/api/invitations/accept", json={"token": created["token"], "password": password})
         assert (answer.status_code, [e["path"] for e in answer.json()["errors"]]) == (422, ["/password"])
         assert password == "" or password not in answer.text
-        assert (await client.post("/api/invitations/preview", json={"token": made["token"]})).status_code == 200
+        assert (await client.post("/api/invitations/preview", json={"token": created["token"]})).status_code == 200
 
 
 # ---- tokens ----------------------------------------------------------------------------------------------
 async def test_a_token_is_shown_once_and_revoked_at_once(app: App) -> None:
-    await user_with(app, "viewer", "editor", name="robot")
-    made = await app.post("/api/tokens", {"name": "nightly", "user": "robot", "scopes": ["run"]}, 201)
-    text = made.pop("token")
+    await ensure_user(app, "viewer", "editor", name="robot")
+    created = await app.post("/api/tokens", {"name": "nightly", "user": "robot", "scopes": ["run"]}, 201)
+    text = created.pop("token")
     assert text.startswith("cairn_")
     listed = (await app.get("/api/tokens", user="robot"))["items"]
-    assert listed == [made]
+    assert listed == [created]
     assert text not in str(await app.get("/api/tokens", all=True))
     rows = await app.cairn.database.aread(lambda c: c.execute(sa.select(t.api_tokens)).all())
     assert text not in str(rows)
-    async with app.visitor(text) as robot, app.visitor() as page:
+    async with app.client_for(text) as robot, app.client_for() as page:
         session = (await robot.get("/api/session")).json()
         assert (session["actor"], session["scopes"]) == ("robot", ["run"])
         refused = await robot.post("/api/pipelines", json={"pipeline_name": "P"})
         assert (refused.status_code, "scope define" in refused.json()["detail"]) == (403, True)
         signed_in = await page.post("/api/session", json={"token": text})
-        assert signed_in.json()["scopes"] == ["run"]  # a session may no more than its token
+        assert signed_in.json()["scopes"] == ["run"]  # a session has the permissions of its token
         assert (await app.get("/api/tokens", user="robot"))["items"][0]["last_used_at"] is not None
-        answer = await app.client.delete(f"/api/tokens/{made['token_id']}")
+        answer = await app.client.delete(f"/api/tokens/{created['token_id']}")
         assert (answer.json()["is_valid"], answer.json()["revoked_at"] is not None) == (False, True)
         assert (await robot.get("/api/session")).status_code == 401
         assert (await page.get("/api/session")).status_code == 401
     assert (await app.get("/api/tokens", user="robot"))["items"] == []
-    assert (await app.client.delete(f"/api/tokens/{made['token_id']}")).status_code == 200
+    assert (await app.client.delete(f"/api/tokens/{created['token_id']}")).status_code == 200
 
 
 async def test_a_session_ends_with_its_token(app: App) -> None:
-    made = await app.post("/api/tokens", {"name": "short", "valid_days": 1}, 201)
-    async with app.visitor() as client:
-        await client.post("/api/session", json={"token": made["token"]})
-        [session] = [s for s in (await app.get("/api/sessions"))["items"] if s["expires_at"] <= made["expires_at"]]
+    created = await app.post("/api/tokens", {"name": "short", "valid_days": 1}, 201)
+    async with app.client_for() as client:
+        await client.post("/api/session", json={"token": created["token"]})
+        [session] = [s for s in (await app.get("/api/sessions"))["items"] if s["expires_at"] <= created["expires_at"]]
         assert session["signed_in_with"] == "token"
         assert (await client.get("/api/session")).status_code == 200
 
 
-async def test_a_narrow_token_makes_no_wider_one(app: App) -> None:
+async def test_a_token_cannot_create_one_with_more_scopes(app: App) -> None:
     token = await token_for(app, "admin", scopes=["admin"], name="keyholder")
-    async with app.visitor(token) as holder:
+    async with app.client_for(token) as holder:
         assert (await holder.post("/api/tokens", json={"name": "wide"})).status_code == 403
         assert (await holder.post("/api/tokens", json={"name": "wide", "scopes": ["admin", "run"]})).status_code == 403
-        made = await holder.post("/api/tokens", json={"name": "same", "scopes": ["admin"]})
-        assert (made.status_code, made.json()["user"]) == (201, "keyholder")
+        created = await holder.post("/api/tokens", json={"name": "same", "scopes": ["admin"]})
+        assert (created.status_code, created.json()["user"]) == (201, "keyholder")
 
 
 async def test_users_manage_their_own_tokens_and_display_name(app: App) -> None:
-    """Users see their own account and nothing of others."""
+    """Users see their own account and no others."""
     async with accepted(app, "own-account", "approver") as own:
         body = {"name": "my notebook", "scopes": ["read", "decide"], "valid_days": 30}
-        made = (await own.post("/api/me/tokens", json=body)).json()
-        assert (made["user"], made["created_by"], made["scopes"]) == ("own-account", "own-account", ["read", "decide"])
-        kept = {name: value for name, value in made.items() if name != "token"}
-        assert (await own.get("/api/me/tokens")).json() == {"items": [kept], "next_cursor": None}
-        async with app.visitor(made["token"]) as program:
+        created = (await own.post("/api/me/tokens", json=body)).json()
+        assert (created["user"], created["created_by"], created["scopes"]) == (
+            "own-account",
+            "own-account",
+            ["read", "decide"],
+        )
+        listed = {name: value for name, value in created.items() if name != "token"}
+        assert (await own.get("/api/me/tokens")).json() == {"items": [listed], "next_cursor": None}
+        async with app.client_for(created["token"]) as program:
             assert (await program.get("/api/approvals")).status_code == 200
-            assert (await program.get("/api/me/tokens")).status_code == 403  # its scopes do not reach the account
+            assert (await program.get("/api/me/tokens")).status_code == 403  # its scopes do not include the account
         for wrong in ({**body, "scopes": ["define"]}, {**body, "valid_days": None}, {**body, "user": "admin"}):
             assert (await own.post("/api/me/tokens", json=wrong)).status_code == 422
         for path in ("/api/tokens", "/api/tokens?user=own-account"):
             assert (await own.get(path)).status_code == 403
-        assert (await own.delete(f"/api/me/tokens/{made['token_id']}")).json()["is_valid"] is False
+        assert (await own.delete(f"/api/me/tokens/{created['token_id']}")).json()["is_valid"] is False
         assert (await own.get("/api/me/tokens")).json()["items"] == []
         assert len((await own.get("/api/me/tokens?all=true")).json()["items"]) == 1
         others = (await app.post("/api/tokens", {"name": "x", "user": "admin"}, 201))["token_id"]
@@ -290,7 +294,7 @@ async def test_responses_with_secrets_are_not_stored_for_repeated_requests(app: 
 
 # ---- sessions and passwords ------------------------------------------------------------------------------
 async def test_sessions_are_listed_and_ended(app: App) -> None:
-    async with accepted(app, "roamer", "viewer") as here, app.visitor() as there, app.visitor() as third:
+    async with accepted(app, "roamer", "viewer") as here, app.client_for() as there, app.client_for() as third:
         for client in (there, third):
             client.headers.update({"User-Agent": "elsewhere", **OWN})
             await client.post("/api/session", json={"name": "ROAMER", "password": PASSWORD})
@@ -314,7 +318,7 @@ async def test_sessions_are_listed_and_ended(app: App) -> None:
 
 
 async def test_changing_a_password_requires_the_current_one(app: App) -> None:
-    async with accepted(app, "careful", "viewer") as here, app.visitor() as there:
+    async with accepted(app, "careful", "viewer") as here, app.client_for() as there:
         await there.post("/api/session", json={"name": "careful", "password": PASSWORD})
         path, new = "/api/session/password", "entirely new words"
         wrong = await here.put(path, json={"current": "not this one", "new": new})
@@ -331,19 +335,19 @@ async def test_changing_a_password_requires_the_current_one(app: App) -> None:
 # ---- delegations -----------------------------------------------------------------------------------------
 async def test_a_delegate_decides_for_an_absent_user(app: App) -> None:
     until = write_instant(app.cairn.clock.now() + timedelta(days=3))
-    away = app.visitor(await token_for(app, "approver", name="away"))
-    stand_in = app.visitor(await token_for(app, "approver", name="stand-in"))
-    viewer = app.visitor(await token_for(app, "viewer", name="onlooker"))
+    away = app.client_for(await token_for(app, "approver", name="away"))
+    stand_in = app.client_for(await token_for(app, "approver", name="stand-in"))
+    viewer = app.client_for(await token_for(app, "viewer", name="onlooker"))
     async with away, stand_in, viewer:
         body = {"to_user": "Stand-In", "ends_at": until, "reason": "On holiday"}
-        made = (await away.post("/api/delegations", json=body)).json()
-        assert (made["from_user"], made["to_user"], made["is_active"]) == ("away", "stand-in", True)
+        created = (await away.post("/api/delegations", json=body)).json()
+        assert (created["from_user"], created["to_user"], created["is_active"]) == ("away", "stand-in", True)
         assert (await stand_in.get("/api/session")).json()["acting_for"] == ["away"]
         assert (await viewer.post("/api/delegations", json={**body, "from_user": "away"})).status_code == 403
         refused = await away.post("/api/delegations", json={**body, "to_user": "onlooker"})
         assert (refused.status_code, refused.json()["detail"]) == (409, mentions("onlooker", "approver"))
-        path = f"/api/delegations/{made['delegation_id']}"
-        assert (await viewer.get(path)).json() == made
+        path = f"/api/delegations/{created['delegation_id']}"
+        assert (await viewer.get(path)).json() == created
         assert (await viewer.delete(path)).status_code == 404
         ended = (await stand_in.delete(path)).json()
         assert (ended["is_active"], ended["ended_by"]) == (False, "stand-in")
@@ -351,17 +355,17 @@ async def test_a_delegate_decides_for_an_absent_user(app: App) -> None:
         assert (await viewer.get("/api/delegations", params={"user": "away"})).json()["items"] == []
         over = (await viewer.get("/api/delegations", params={"user": "away", "all": True})).json()["items"]
         assert over == [ended]
-    said = {"delegation_id": made["delegation_id"], "from_user": "away", "to_user": "stand-in"}
+    expected = {"delegation_id": created["delegation_id"], "from_user": "away", "to_user": "stand-in"}
     events = await recorded_events(app, "delegation_created", "delegation_ended")
     assert [(event.removeprefix("delegation_"), who) for event, who, _ in events] == [
         ("created", "away"),
         ("ended", "stand-in"),
     ]
-    assert all(said.items() <= metadata.items() for _, _, metadata in events)
+    assert all(expected.items() <= metadata.items() for _, _, metadata in events)
 
 
 # ---- secrets ---------------------------------------------------------------------------------------------
-async def test_secrets_go_in_and_never_come_out(app: App) -> None:
+async def test_secrets_can_be_saved_but_never_read(app: App) -> None:
     value = "s3cret and nobody's business"
     stored = await app.put("/api/secrets/smtp-password", {"value": value})
     assert (stored["name"], stored["created_by"], stored["is_readable"]) == ("smtp-password", "admin", True)
@@ -382,8 +386,8 @@ async def test_secrets_go_in_and_never_come_out(app: App) -> None:
 
 
 # ---- signing in ------------------------------------------------------------------------------------------
-async def test_a_name_or_an_address_and_a_password_sign_in(app: App) -> None:
-    async with accepted(app, "typist", "editor", email="typist@example.com"), app.visitor() as client:
+async def test_users_sign_in_with_name_or_address_and_password(app: App) -> None:
+    async with accepted(app, "typist", "editor", email="typist@example.com"), app.client_for() as client:
         for name in ("typist", " TYPIST ", "Typist@Example.com"):
             answer = await client.post("/api/session", json={"name": name, "password": PASSWORD})
             assert (answer.status_code, answer.json()["actor"]) == (200, "typist")
@@ -400,8 +404,8 @@ async def test_a_name_or_an_address_and_a_password_sign_in(app: App) -> None:
 
 
 async def test_failed_sign_ins_do_not_reveal_the_reason(app: App) -> None:
-    await user_with(app, "viewer", name="without-password")
-    async with app.visitor() as client:
+    await ensure_user(app, "viewer", name="without-password")
+    async with app.client_for() as client:
         answers = [
             await client.post("/api/session", json={"name": name, "password": "whatever it is"})
             for name in ("typist", "without-password", "nobody-there", "<script>", "admin")

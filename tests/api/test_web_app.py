@@ -1,4 +1,4 @@
-"""The web app's files: its page for its own addresses, immutable assets, a hint when it is not built."""
+"""The files of the web app: its page, immutable assets, and a hint if it is not built."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def get(folder: Path, path: str, method: str = "GET") -> httpx.Response:
 
 
 @pytest.mark.parametrize("path", ["/", "/pipelines", "/runs/17", "/runs/17/"])
-async def test_the_page_answers_for_its_own_addresses(built: Path, path: str) -> None:
+async def test_the_page_is_served_for_its_own_addresses(built: Path, path: str) -> None:
     response = await get(built, path)
     assert (response.status_code, response.text) == (200, "<title>Cairn</title>")
     assert response.headers["cache-control"] == "no-cache"
@@ -82,11 +82,11 @@ async def test_missing_files_and_paths_outside_are_not_found(built: Path, path: 
     assert "secret" not in response.text
 
 
-async def test_a_page_that_is_not_built_says_how_to_build_it(tmp_path: Path) -> None:
+async def test_a_missing_build_is_explained(tmp_path: Path) -> None:
     response = await get(tmp_path / "nowhere", "/pipelines")
     assert response.status_code == 503
     assert "make setup" in response.text
 
 
-async def test_nothing_is_posted_to_a_page(built: Path) -> None:
+async def test_pages_reject_post_requests(built: Path) -> None:
     assert (await get(built, "/pipelines", "POST")).status_code == 405

@@ -1,4 +1,4 @@
-"""People who take part in the tests, with the roles that they need."""
+"""Users and tokens with the roles that a test needs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cairn.store.errors import NotFound
 from tests.api.app import App
 
 
-async def user_with(app: App, *roles: str, name: str | None = None) -> str:
-    """A user with these roles, made the first time."""
+async def ensure_user(app: App, *roles: str, name: str | None = None) -> str:
+    """Return a user with these roles, created at the first call."""
     name = name or f"some-{'-'.join(roles) or 'nobody'}"
     try:
         app.cairn.identity.queries.user(name)
@@ -22,10 +22,10 @@ async def user_with(app: App, *roles: str, name: str | None = None) -> str:
 
 
 async def token_for(app: App, *roles: str, scopes: Sequence[str] | None = None, name: str | None = None) -> str:
-    """A token of somebody with these roles."""
-    user = await user_with(app, *roles, name=name)
-    wanted = TokenSpec(user, "test", None if scopes is None else tuple(scopes))
-    return (await app.cairn.identity.tokens.create(wanted, ADMIN)).token
+    """Create a token for a user with these roles."""
+    user = await ensure_user(app, *roles, name=name)
+    spec = TokenSpec(user, "test", None if scopes is None else tuple(scopes))
+    return (await app.cairn.identity.tokens.create(spec, ADMIN)).token
 
 
 async def revoke_all(app: App, user: str) -> None:
