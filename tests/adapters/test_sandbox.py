@@ -19,7 +19,7 @@ from cairn.adapters.sandbox.plain_process import PlainSandbox, script_user
 from cairn.ports import ProcessLimits, ProcessSpec, Sandbox, SandboxLevel
 from cairn.runners.scripts.runner import CHILD
 from tests.mentions import mentions
-from tests.runners.script_samples import alive, make_sandbox, until
+from tests.runners.script_samples import alive, make_sandbox, wait_until
 
 ROOT = Path(__file__).parents[2]
 LEVELS = ["bubblewrap", "process"]
@@ -41,7 +41,7 @@ def job(folder: Path, name: str) -> ProcessSpec:
 @pytest.mark.asyncio
 async def test_a_process_waits_for_input_until_it_is_killed(sandbox: Sandbox, tmp_path: Path) -> None:
     process = await sandbox.start(job(tmp_path, "one"))
-    until(lambda: len(alive(":one\0")) >= 2)
+    wait_until(lambda: len(alive(":one\0")) >= 2)
     await process.kill()
     assert alive(":one\0") == []
     assert await process.wait() != 0
@@ -102,9 +102,9 @@ def test_no_process_outlives_a_killed_server(level: str, tmp_path: Path) -> None
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"
         pid = server.pid
-        until(lambda: len(alive("", pid)) >= 6)
+        wait_until(lambda: len(alive("", pid)) >= 6)
         server.send_signal(signal.SIGKILL)
-    until(lambda: not [line for line in alive("", pid) if not line.startswith("bwrap")])
+    wait_until(lambda: not [line for line in alive("", pid) if not line.startswith("bwrap")])
     # A server killed while bubblewrap starts can leave the process of bubblewrap behind; the next server kills it.
     make_sandbox(level, tmp_path).kill_orphans()
     assert alive("", pid) == []
@@ -172,7 +172,7 @@ def test_each_execution_has_its_own_user(tmp_path: Path) -> None:
 
 def _open_files(marks: str) -> set[str]:
     """Files that child processes with this mark have open."""
-    inside = until(lambda: [pid for pid in _pids(marks) if _is_child(pid)])
+    inside = wait_until(lambda: [pid for pid in _pids(marks) if _is_child(pid)])
     found: set[str] = set()
     for fd in [fd for pid in inside for fd in Path(f"/proc/{pid}/fd").iterdir()]:
         with contextlib.suppress(FileNotFoundError):  # closed meanwhile

@@ -18,7 +18,7 @@ from tests.chaos.concurrent_users import ConcurrentUsers
 from tests.chaos.server import Server
 from tests.effort import effort, seed
 from tests.isolation import PATIENCE
-from tests.runners.script_samples import until
+from tests.runners.script_samples import wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(3600)]
 USERS = 6
@@ -93,7 +93,7 @@ def test_concurrent_users_while_the_server_is_killed(server: Server, capsys: pyt
 
 def wait_for_requests(users: ConcurrentUsers, count: int) -> None:
     target = users.responses.total() + count
-    until(lambda: users.errors or users.responses.total() >= target, 10 * PATIENCE)
+    wait_until(lambda: users.errors or users.responses.total() >= target, 10 * PATIENCE)
 
 
 def runs(server: Server) -> list[str]:

@@ -14,7 +14,7 @@ from tests.adapters.models.fake_provider import FakeProvider
 from tests.adapters.models.replies import NoReply, Reply
 from tests.chaos.councils import CALLS, Call, ProviderRecorder, answer_to, check_conversation, server_with, start_run
 from tests.chaos.server import Server
-from tests.runners.script_samples import until
+from tests.runners.script_samples import wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 
@@ -79,8 +79,8 @@ def test_a_kill_while_councils_wait_for_answers(server: Server, provider_in_thre
     expected = {(runs[case], turn) for case, (unanswered, _) in CASES for turn, _ in before(unanswered)}
     answers = sum(len(before(unanswered)) for _, (unanswered, _) in CASES)
     request = answers + sum(len(unanswered) for _, (unanswered, _) in CASES)
-    until(lambda: sum(recorder.request_counts().values()) >= request, 60)
-    until(lambda: sum(stored_answers(server.data / "cairn.db").values()) >= answers, 30)
+    wait_until(lambda: sum(recorder.request_counts().values()) >= request, 60)
+    wait_until(lambda: sum(stored_answers(server.data / "cairn.db").values()) >= answers, 30)
     server.kill()
     assert set(stored_answers(server.data / "cairn.db")) == expected
     for case, (unanswered, _) in CASES:
@@ -112,7 +112,7 @@ def test_a_kill_at_a_random_time_during_councils(
     unanswered_counts: list[int] = []
     for _ in range(KILLS):
         target = sum(recorder.request_counts().values()) + rng.randint(5, 20)
-        until(lambda target=target: sum(recorder.request_counts().values()) >= target, 30)
+        wait_until(lambda target=target: sum(recorder.request_counts().values()) >= target, 30)
         time.sleep(rng.uniform(0.0, 0.3))
         server.kill()
         answered, request = stored_answers(server.data / "cairn.db"), recorder.request_counts()

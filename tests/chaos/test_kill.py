@@ -14,7 +14,7 @@ import pytest
 from cairn.core.plan import Plan
 from tests.chaos.server import Server
 from tests.effort import chance, effort
-from tests.runners.script_samples import until
+from tests.runners.script_samples import wait_until
 
 STEP = 0.12  # seconds
 MAX_KILLS = Plan(()).max_interruptions  # that an attempt survives
@@ -95,13 +95,13 @@ class RunWatcher:
     def until_dispatched(self) -> None:
         """Wait until an execution was dispatched, for the first time or again."""
         previous = self.dispatches
-        until(lambda: self._read()[0] > previous and self._read()[1] is not None)
+        wait_until(lambda: self._read()[0] > previous and self._read()[1] is not None)
         self.look()
 
     def until_next(self) -> None:
         """Wait until another execution is in progress."""
         previous = self.working
-        until(lambda: self._read()[1] not in (previous, None))
+        wait_until(lambda: self._read()[1] not in (previous, None))
         self.look()
 
     def _read(self) -> tuple[int, str | None, int]:

@@ -13,7 +13,7 @@ import pytest
 from tests.chaos.server import Server
 from tests.effort import effort
 from tests.isolation import limit
-from tests.runners.script_samples import alive, until
+from tests.runners.script_samples import alive, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 TEN = 10
@@ -52,17 +52,17 @@ def test_a_kill_while_ten_scripts_run(server: Server) -> None:
     server.start()
     pipeline_id = server.call("POST", "/api/pipelines", stage(TEN, SLOW, "value.json"), expect=201)["pipeline_id"]
     run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-    until(lambda: started_scripts(server) == TEN, 30)
+    wait_until(lambda: started_scripts(server) == TEN, 30)
     assert server.process is not None
     pid = server.process.pid
     assert len(alive("", pid)) >= 2 * TEN
     server.kill()
-    until(lambda: not alive("", pid))  # no server ends them: they end by themselves
+    wait_until(lambda: not alive("", pid))  # no server ends them: they end by themselves
     server.start()
     server.wait_for_run(run_id, "completed")
     assert server.process is not None
     pid = server.process.pid
-    until(lambda: not alive("", pid))
+    wait_until(lambda: not alive("", pid))
     executions = server.call("GET", f"/api/runs/{run_id}/checkpoints?limit=500", expect=200)["items"]
     assert [(e["status"], e["attempt_number"], e["dispatch_number"]) for e in executions] == [("completed", 1, 2)] * TEN
     assert [len(e["artifacts_generated"]) for e in executions] == [1] * TEN

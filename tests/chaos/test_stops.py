@@ -21,7 +21,7 @@ from tests.chaos.councils import CHAT, CLAUDE, server_with, text_of
 from tests.chaos.server import Server
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.script_samples import alive, running, until
+from tests.runners.script_samples import alive, running, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
 SAMPLE = str(Path(__file__).parents[1] / "runners" / "mcp_sample.py")
@@ -93,11 +93,15 @@ class StopTest:
 
     def until_in_progress(self, stop: str) -> None:
         """Wait until all have sent a request, and a program and an MCP server run, each with a child process."""
-        until(lambda: self.request_count(stop) >= 5 and len(self.code(stop)) >= 2 and len(running(mark(stop))) >= 2, 60)
+        wait_until(
+            lambda: self.request_count(stop) >= 5 and len(self.code(stop)) >= 2 and len(running(mark(stop))) >= 2, 60
+        )
 
     def until_released(self, stop: str, disconnects: int, since: float) -> None:
         """Wait until the connections and processes are gone. `since` is a time of the monotonic clock."""
-        until(lambda: len(self.provider.disconnects) >= disconnects and not self.code(stop) and not running(mark(stop)))
+        wait_until(
+            lambda: len(self.provider.disconnects) >= disconnects and not self.code(stop) and not running(mark(stop))
+        )
         assert time.monotonic() - since < limit(AT_ONCE), stop
         assert len(self.provider.disconnects) == disconnects
 
@@ -128,7 +132,9 @@ def test_stopped_executions_release_connections_and_processes_at_once(stop_test:
     assert len(stop_test.provider.disconnects) == 2
     # Timed out: the event has the exact time.
     failed_at = {kind: timed_out_at(stop_test, run) for (stop, kind), run in stop_test.runs.items() if stop == "late"}
-    until(lambda: len(stop_test.provider.disconnects) >= 4 and not stop_test.code("late") and not running(mark("late")))
+    wait_until(
+        lambda: len(stop_test.provider.disconnects) >= 4 and not stop_test.code("late") and not running(mark("late"))
+    )
     assert time.time() - max(failed_at.values()) < limit(AT_ONCE) + 0.5  # the status was polled in between
     wall = time.time() - time.monotonic()
     silent, streaming = sorted(failed_at[kind] - wall for kind in ("be silent", "begin"))
@@ -141,14 +147,14 @@ def test_stopped_executions_release_connections_and_processes_at_once(stop_test:
     assert stop_test.server.process is not None
     pid, started = stop_test.server.process.pid, time.monotonic()
     stop_test.server.process.send_signal(signal.SIGTERM)
-    until(lambda: len(stop_test.provider.disconnects) >= 6 and not alive("", pid) and not running(mark("stopped")))
+    wait_until(lambda: len(stop_test.provider.disconnects) >= 6 and not alive("", pid) and not running(mark("stopped")))
     assert time.monotonic() - started < limit(AT_ONCE)
     assert stop_test.server.wait_for_exit() == 0
     assert [stop_test.request_count(stop) for stop in STOPS] == [5, 5, 5], "no request was repeated"
 
     # The next start continues: answered requests are not repeated, but the tools are called again.
     stop_test.server.start()
-    until(lambda: stop_test.request_count("stopped") == 8, 60)
+    wait_until(lambda: stop_test.request_count("stopped") == 8, 60)
     stop_test.until_in_progress("stopped")
     # A killed server can't end its processes: the next start does.
     leftover = running(mark("stopped"))

@@ -24,7 +24,7 @@ from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.registry import RunnerRegistry
-from tests.runners.work_orders import Told, checkpoint, work
+from tests.runners.work_orders import WorkOutput, checkpoint, work
 
 Json = dict[str, Any]
 
@@ -224,7 +224,7 @@ class AgentBench:
     models: FakeModels
     policy: AgentPolicy = field(default_factory=AgentPolicy)
     limits: RunnerLimits = field(default_factory=RunnerLimits)
-    logs: Told = field(default_factory=Told)
+    logs: WorkOutput = field(default_factory=WorkOutput)
     conversation: FakeConversation = field(default_factory=FakeConversation)
     resources: Json = field(default_factory=dict[str, Any])
 
@@ -249,7 +249,7 @@ class AgentBench:
         agent_config = config or {"agent": {"name": "Writer", "system_prompt": "You write.", **(agent or {})}}
         execution = {"mode": "agentic", "agent_config": agent_config}
         definition = checkpoint(execution=execution, outputs=list(outputs), **{"prompt": "Do it.", **(fields or {})})
-        order = work(definition, told=self.logs, workspace=workspace, **more)
+        order = work(definition, output=self.logs, workspace=workspace, **more)
         return replace(order, conversation=self.conversation, calls=calls)
 
     async def run(self, *outputs: Any, **more: Any) -> Outcome:

@@ -12,7 +12,7 @@ from tests.runners.script_samples import Bench, make_sandbox
 
 
 @pytest.fixture(autouse=True)
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+def long_start_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give MCP servers more time to start, because the machine may be busy."""
     monkeypatch.setattr(mcp, "START_SECONDS", PATIENCE)
 
@@ -23,6 +23,6 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
 
 
 @pytest.fixture
-def shut_in(tmp_path: Path) -> Bench:
-    """In bubblewrap."""
+def bubblewrap_bench(tmp_path: Path) -> Bench:
+    """A bench with the bubblewrap sandbox."""
     return Bench(tmp_path, make_sandbox("bubblewrap", tmp_path))

@@ -1,4 +1,4 @@
-"""What a sample checkpoint reads."""
+"""The artifacts that a sample checkpoint reads."""
 
 from __future__ import annotations
 

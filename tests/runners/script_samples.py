@@ -1,4 +1,4 @@
-"""Scripts for tests: run by the real runner, in each of the sandboxes."""
+"""Scripts for tests, run by the real runner in each sandbox."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from cairn.runners.limits import RunnerLimits
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.runners.scripts.runner import ScriptRunner
 from tests.isolation import PATIENCE
-from tests.runners.work_orders import Told, checkpoint, stored, work
+from tests.runners.work_orders import WorkOutput, checkpoint, stored, work
 
 LIMITS = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
 
 
 @dataclass
 class Bench:
-    """A sandbox on a folder of its own, and short ways to use it."""
+    """A sandbox with its own folder, and shortcuts to use it."""
 
     folder: Path
     sandbox: Sandbox
     policy: ScriptPolicy = field(default_factory=lambda: ScriptPolicy(level=SandboxLevel.PROCESS, limits=LIMITS))
     limits: RunnerLimits = field(default_factory=RunnerLimits)
-    told: Told = field(default_factory=Told)
-    made: int = 0
+    output: WorkOutput = field(default_factory=WorkOutput)
+    created: int = 0
 
     @property
     def runner(self) -> ScriptRunner:
@@ -56,31 +56,31 @@ class Bench:
         config: dict[str, Any] | None = None,
         scripts: dict[str, str] | None = None,
         calls: tuple[RecordedCall, ...] = (),
-        given: dict[str, Any] | None = None,
+        fields: dict[str, Any] | None = None,
         **more: Any,
     ) -> WorkOrder:
-        """A dispatch of a script; the same folder if it is named again."""
-        self.made += 1
-        named = more.pop("name", f"execution-{self.made}")
+        """Create a work order for a script. The same `name` uses the same folder again."""
+        self.created += 1
+        named = more.pop("name", f"execution-{self.created}")
         workspace = self.folder / named / "workspace"
         workspace.mkdir(parents=True, exist_ok=True)
         written = {"script_source": source, **(config or {})}
         if scripts is not None:
             written.pop("script_source")
         definition = checkpoint(
-            execution={"mode": "script", "script_config": written}, outputs=list(outputs), **(given or {})
+            execution={"mode": "script", "script_config": written}, outputs=list(outputs), **(fields or {})
         )
-        made = work(definition, told=self.told, workspace=workspace, **more)
+        order = work(definition, output=self.output, workspace=workspace, **more)
         files = {path: stored(path, "", text) for path, text in (scripts or {}).items()}
-        return replace(made, execution_id=named, scripts=files, calls=calls)
+        return replace(order, execution_id=named, scripts=files, calls=calls)
 
     async def run(self, source: str, **more: Any) -> Outcome:
         return await self.runner.run(self.work(source, **more))
 
     async def value(self, body: str, **more: Any) -> Any:
-        """What a function with this body returns."""
+        """Run a function with this body and return its value."""
         outcome = await self.run(function(body), **more)
-        assert isinstance(outcome, Produced), (str(outcome)[:2000], self.told.lines[:20])
+        assert isinstance(outcome, Produced), (str(outcome)[:2000], self.output.lines[:20])
         data = outcome.artifacts[0].read()
         return decode_json(data, max_bytes=max(len(data), 1))
 
@@ -89,12 +89,12 @@ class Bench:
         assert isinstance(outcome, Errored | InvalidResult), outcome
         return outcome.error
 
-    def said(self, *levels: str) -> list[str]:
-        return [message for level, message, _ in self.told.lines if not levels or level in levels]
+    def messages(self, *levels: str) -> list[str]:
+        return [message for level, message, _ in self.output.lines if not levels or level in levels]
 
 
 def function(body: str) -> str:
-    """`main` with this body."""
+    """Return a script whose `main` function has this body."""
     lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
     return f"import os, socket, subprocess, sys, time\n\n\ndef main(ctx, **parameters):\n{lines}\n"
 
@@ -107,7 +107,7 @@ def make_sandbox(level: str, app: Path) -> Sandbox:
 
 
 def alive(marks: str, server: int | None = None) -> list[str]:
-    """The command lines of living processes whose environment holds these characters, of this or another server."""
+    """Return command lines of live processes of a server whose environment contains these characters."""
     found: list[str] = []
     own = f":{server or os.getpid()}:".encode()
     for folder in Path("/proc").iterdir():
@@ -123,20 +123,20 @@ def alive(marks: str, server: int | None = None) -> list[str]:
 
 
 def running(mark: str) -> list[int]:
-    """Processes with the mark as a part of their command line, or as a value in their environment."""
+    """Return processes with the mark in their command line, or as a value in their environment."""
     found: list[int] = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and int(folder.name) != os.getpid():
             try:
-                told = b"\0".join((folder / name).read_bytes() for name in ("cmdline", "environ"))
+                content = b"\0".join((folder / name).read_bytes() for name in ("cmdline", "environ"))
             except OSError:
                 continue
-            if mark.encode() in (part.rpartition(b"=")[2] for part in told.split(b"\0")):
+            if mark.encode() in (part.rpartition(b"=")[2] for part in content.split(b"\0")):
                 found.append(int(folder.name))
     return found
 
 
-def until(probe: Any, seconds: float = PATIENCE) -> Any:
+def wait_until(probe: Any, seconds: float = PATIENCE) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := probe()):
         assert time.monotonic() < deadline

@@ -145,7 +145,7 @@ async def test_a_question_is_answered_or_declined(tmp_path: Path, answer: Json, 
     assert dispatches.bench.models.requests[1].last == message
 
 
-async def test_several_questions_are_asked_one_after_the_other(tmp_path: Path) -> None:
+async def test_several_questions_are_asked_in_sequence(tmp_path: Path) -> None:
     first, second = ToolCall("ask_human", {"question": "A?"}, "a"), ToolCall("ask_human", {"question": "B?"}, "b")
     dispatches = Dispatches(
         tmp_path, [first, second], ToolCall("write_file", {"path": "report.md", "content": "x"}), "Ok."

@@ -265,7 +265,7 @@ async def test_the_prompt_has_all_sections_in_order(tmp_path: Path) -> None:
         ("html", "<p>Hi</p>", "<p>Hi</p>"),
     ],
 )
-async def test_a_fence_around_a_whole_file_is_removed(tmp_path: Path, format: str, answer: str, content: str) -> None:
+async def test_a_fence_around_a_file_is_removed(tmp_path: Path, format: str, answer: str, content: str) -> None:
     assert await agents(tmp_path, answer).texts(f"file.{format}") == {f"file.{format}": content}
 
 

@@ -20,7 +20,7 @@ from cairn.runners.agents.roles import NO_RESULT_YET
 from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
 from tests.runners.agent_samples import AgentBench, FakeModels, ReceivedRequest, Reply, ToolCall, failure_of
-from tests.runners.script_samples import alive, make_sandbox, running, until
+from tests.runners.script_samples import alive, make_sandbox, running, wait_until
 from tests.runners.test_fencing import read_markdown
 
 Json = dict[str, Any]
@@ -235,7 +235,7 @@ async def test_cancelled_code_ends_within_a_second(tmp_path: Path) -> None:
     bench = with_code(tmp_path)
     bench.models = FakeModels(lambda _: ToolCall("run_python", {"code": "import time\ntime.sleep(600)"}))
     task = asyncio.ensure_future(bench.run("report.md", agent={"tools": ["code_execution"]}))
-    await asyncio.to_thread(until, lambda: alive("execution"))
+    await asyncio.to_thread(wait_until, lambda: alive("execution"))
     started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -366,7 +366,7 @@ async def test_a_cancelled_mcp_server_ends_with_its_processes_within_a_second(tm
         tmp_path, FakeModels(lambda _: ToolCall("sample_hang", {"mark": mark})), AgentPolicy(mcp_servers=STDIO)
     )
     task = asyncio.ensure_future(bench.run("report.md", agent={"tools": ["mcp:sample"]}))
-    await asyncio.to_thread(until, lambda: running(mark))
+    await asyncio.to_thread(wait_until, lambda: running(mark))
     started = time.monotonic()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -381,7 +381,7 @@ async def test_tools_of_an_mcp_server_at_a_url(tmp_path: Path) -> None:
         port = free.getsockname()[1]
     process = await asyncio.to_thread(serve, port)
     try:
-        await asyncio.to_thread(until, lambda: _is_listening(port))
+        await asyncio.to_thread(wait_until, lambda: _is_listening(port))
         servers = {"far": McpServer(url=f"http://127.0.0.1:{port}/mcp", timeout_seconds=PATIENCE)}
         bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers=servers))
         (added,) = await results(bench, ToolCall("far_add", {"a": 2, "b": 3}), tools=["mcp:far/add"])

@@ -27,10 +27,10 @@ from tests.runners.work_orders import checkpoint, stored
 
 
 def reading(*artifacts: str) -> CheckpointDefinition:
-    wanted: dict[str, Value] = {"checkpoint_id": "requirements"}
+    reference: dict[str, Value] = {"checkpoint_id": "requirements"}
     if artifacts:
-        wanted["artifact_ids"] = list(artifacts)
-    return checkpoint(prompt="Go.", inputs={"include_checkpoint_outputs": [wanted]})
+        reference["artifact_ids"] = list(artifacts)
+    return checkpoint(prompt="Go.", inputs={"include_checkpoint_outputs": [reference]})
 
 
 def test_a_reference_to_an_incomplete_checkpoint_fails() -> None:
@@ -111,9 +111,9 @@ REWORK = ReworkBrief(
 )
 def test_the_reason_of_a_rework_follows_the_task(format: str, text: str) -> None:
     instructions: Value = {"injection_format": {"content_format": format}}
-    told = assemble(checkpoint(prompt="Go.", instructions=instructions), ResolvedInputs(rework=REWORK))
-    assert told.text.endswith(text)
-    assert [(block.kind, block.heading, block.artifact_name) for block in told.blocks] == [
+    assembled = assemble(checkpoint(prompt="Go.", instructions=instructions), ResolvedInputs(rework=REWORK))
+    assert assembled.text.endswith(text)
+    assert [(block.kind, block.heading, block.artifact_name) for block in assembled.blocks] == [
         (BlockKind.REWORK, mentions("REWORK: ", "test", "reason"), None),
         (BlockKind.REWORK, mentions("REWORK: ", "test", "prompt"), None),
         (BlockKind.REWORK, mentions("REWORK: ", "test"), "plan"),
@@ -121,8 +121,8 @@ def test_the_reason_of_a_rework_follows_the_task(format: str, text: str) -> None
 
 
 def test_without_a_reason_only_the_results_of_the_requester_are_shown() -> None:
-    told = assemble(checkpoint(prompt="Go."), ResolvedInputs(rework=ReworkBrief("", "", "ann")))
-    assert told.text.splitlines()[-2] == mentions("=== REWORK: ", "ann")
+    assembled = assemble(checkpoint(prompt="Go."), ResolvedInputs(rework=ReworkBrief("", "", "ann")))
+    assert assembled.text.splitlines()[-2] == mentions("=== REWORK: ", "ann")
 
 
 def test_revision_feedback_comes_last() -> None:
@@ -130,7 +130,7 @@ def test_revision_feedback_comes_last() -> None:
     assert assemble(checkpoint(prompt="Go."), found).task == (
         "=== YOUR TASK ===\nGo.\n\n=== REVISION FEEDBACK ===\n```text\nSay more.\n```\n\n````text\nUse ``` less.\n````"
     )
-    for layout, told in (
+    for layout, assembled in (
         ("xml", "<revision_feedback>\n<feedback>Say more.</feedback>\n<feedback>Use ``` less.\n</feedback>\n"),
         (
             "json",
@@ -138,7 +138,7 @@ def test_revision_feedback_comes_last() -> None:
         ),
     ):
         instructions: Value = {"injection_format": {"content_format": layout}}
-        assert told in assemble(checkpoint(prompt="Go.", instructions=instructions), found).task
+        assert assembled in assemble(checkpoint(prompt="Go.", instructions=instructions), found).task
 
 
 def test_prompts_of_the_checkpoint_precede_those_of_the_agent() -> None:

@@ -13,17 +13,17 @@ from cairn.documents import DocumentError
 from cairn.ports import Errored, InvalidResult, Produced, ProducedFile, ReworkBrief, StoredFile
 from cairn.runners import Ctx
 from tests.mentions import listing, mentions
-from tests.runners.work_orders import Told, function_checkpoint, runner_of, stored, unreadable, work
+from tests.runners.work_orders import WorkOutput, function_checkpoint, runner_of, stored, unreadable, work
 
 
-async def seen(look: Callable[[Ctx], Any], **given: Any) -> Any:
-    """What a function sees, as plain values."""
+async def read_from_ctx(read: Callable[[Ctx], Any], **fields: Any) -> Any:
+    """Run a function that reads from its ctx, and return the value."""
     found = list[Any]()
 
     async def f(ctx: Ctx) -> None:
-        found.append(look(ctx))
+        found.append(read(ctx))
 
-    assert await runner_of(f).run(work(function_checkpoint(), **given)) == Produced(())
+    assert await runner_of(f).run(work(function_checkpoint(), **fields)) == Produced(())
     return found[0]
 
 
@@ -35,30 +35,30 @@ async def staged(*outputs: str, **contents: Any) -> Any:
     return await runner_of(f).run(work(function_checkpoint(*outputs)))
 
 
-def unfit(*findings: str) -> Failure:
+def invalid(*findings: str) -> Failure:
     return Failure("invalid_output", listing(*findings))
 
 
-# ---- what it is given ------------------------------------------------------------------------------
+# ---- inputs ----------------------------------------------------------------------------------------
 
 
 async def test_ctx_shows_the_execution_it_is_called_for() -> None:
-    told = await seen(
+    value = await read_from_ctx(
         lambda ctx: (ctx.inputs, ctx.workspace, ctx.feedback, ctx.attempt, ctx.revision),
         input={"text": "hello"},
         workspace=Path("there"),
         feedback=("shorter", "shorter still"),
     )
-    assert told == ({"text": "hello"}, Path("there"), ("shorter", "shorter still"), 2, 2)
+    assert value == ({"text": "hello"}, Path("there"), ("shorter", "shorter still"), 2, 2)
 
 
 async def test_a_rework_shows_its_reason_and_the_results_of_its_requester() -> None:
     plan = stored("test_plan", "json", '{"missing": ["reset"]}')
-    asked = ReworkBrief("Add the tests.", "Coverage is low.", "test", "execution", (plan,))
-    why = await seen(lambda ctx: ctx.rework, rework=asked)
-    assert (why.prompt, why.reason, why.requested_by) == ("Add the tests.", "Coverage is low.", "test")
-    assert dict(why.artifacts) == {"test_plan": {"missing": ["reset"]}}
-    assert await seen(lambda ctx: ctx.rework) is None
+    brief = ReworkBrief("Add the tests.", "Coverage is low.", "test", "execution", (plan,))
+    rework = await read_from_ctx(lambda ctx: ctx.rework, rework=brief)
+    assert (rework.prompt, rework.reason, rework.requested_by) == ("Add the tests.", "Coverage is low.", "test")
+    assert dict(rework.artifacts) == {"test_plan": {"missing": ["reset"]}}
+    assert await read_from_ctx(lambda ctx: ctx.rework) is None
 
 
 async def test_artifacts_are_read_by_name_in_their_format() -> None:
@@ -67,38 +67,40 @@ async def test_artifacts_are_read_by_name_in_their_format() -> None:
         stored("notes", "md", "# Größe"),
         stored("picture", "png", b"\x89PNG\xff"),
     )
-    told = await seen(lambda ctx: dict(ctx.previous), previous=previous)
-    assert told == {"data": {"big": 2**70}, "notes": "# Größe", "picture": b"\x89PNG\xff"}
+    value = await read_from_ctx(lambda ctx: dict(ctx.previous), previous=previous)
+    assert value == {"data": {"big": 2**70}, "notes": "# Größe", "picture": b"\x89PNG\xff"}
 
 
 async def test_references_are_artifacts_by_checkpoint_key() -> None:
     references = {"goals": (stored("goals", "json", "[1]"),), "empty": ()}
-    told = await seen(lambda ctx: {key: dict(one) for key, one in ctx.references.items()}, references=references)
-    assert told == {"goals": {"goals": [1]}, "empty": {}}
+    value = await read_from_ctx(
+        lambda ctx: {key: dict(one) for key, one in ctx.references.items()}, references=references
+    )
+    assert value == {"goals": {"goals": [1]}, "empty": {}}
 
 
 async def test_a_file_is_read_on_first_access() -> None:
     large = StoredFile("large", "bin", "sum", 10**9, unreadable, "runs/v1/large.bin")
-    told = await seen(
+    value = await read_from_ctx(
         lambda ctx: (list(ctx.previous), "large" in ctx.previous, len(ctx.previous), ctx.previous.file("large")),
         previous=(large,),
     )
-    assert told == (["large"], True, 1, large)
+    assert value == (["large"], True, 1, large)
 
 
 async def test_reading_a_missing_or_invalid_file_raises_its_own_error() -> None:
-    def look(ctx: Ctx) -> str:
+    def read_invalid(ctx: Ctx) -> str:
         with pytest.raises(KeyError):
             ctx.previous["other"]
-        with pytest.raises(DocumentError) as told:
+        with pytest.raises(DocumentError) as raised:
             ctx.previous["data"]
-        return str(told.value)
+        return str(raised.value)
 
-    told = await seen(look, previous=(stored("data", "json", "{"),))
-    assert told == mentions("line 1, column 1: ")
+    value = await read_from_ctx(read_invalid, previous=(stored("data", "json", "{"),))
+    assert value == mentions("line 1, column 1: ")
 
 
-# ---- what it stages ----------------------------------------------------------------------------------
+# ---- staging -----------------------------------------------------------------------------------------
 
 
 async def test_an_artifact_is_staged_by_name_with_or_without_its_format() -> None:
@@ -145,7 +147,7 @@ async def test_all_mismatches_are_reported_at_once() -> None:
     outcome = await staged("a.json", "b.md", "c.md", a={"x": float("inf")}, b=[1], b__json=[1], other="x", c="\ud800")
     assert outcome == InvalidResult(
         (),
-        unfit(
+        invalid(
             mentions("- a.json#/x: ", "JSON"),
             mentions("- b.md: "),
             mentions("- b.json: ", "a.json", "b.md", "c.md"),
@@ -156,16 +158,16 @@ async def test_all_mismatches_are_reported_at_once() -> None:
 
 
 async def test_without_declared_artifacts_nothing_can_be_staged() -> None:
-    assert await staged(a="x") == InvalidResult((), unfit(mentions("- a: ")))
+    assert await staged(a="x") == InvalidResult((), invalid(mentions("- a: ")))
 
 
 async def test_a_path_as_artifact_name_is_only_a_name() -> None:
     outcome = await staged("a.md", a="x", **{"../../a.md": "y"})
     finding = mentions("- ../../a.md: ", "a.md")
-    assert outcome == InvalidResult((ProducedFile("a", "md", b"x"),), unfit(finding))
+    assert outcome == InvalidResult((ProducedFile("a", "md", b"x"),), invalid(finding))
 
 
-# ---- what it says -------------------------------------------------------------------------------------
+# ---- log and progress ---------------------------------------------------------------------------------
 
 
 async def test_log_lines_carry_level_and_details() -> None:
@@ -174,9 +176,9 @@ async def test_log_lines_carry_level_and_details() -> None:
         ctx.log("careful", "warning", place="x", count=3)
         ctx.log("odd", level="error", thing={1})
 
-    told = Told()
-    await runner_of(f).run(work(function_checkpoint(), told=told))
-    assert told.lines == [
+    output = WorkOutput()
+    await runner_of(f).run(work(function_checkpoint(), output=output))
+    assert output.lines == [
         ("info", "plain", None),
         ("warning", "careful", {"place": "x", "count": 3}),
         ("error", "odd", {"thing": "{1}"}),
@@ -198,9 +200,9 @@ async def test_progress_stays_between_0_and_1() -> None:
             ctx.progress(fraction)
         ctx.progress(1, "done")
 
-    told = Told()
-    await runner_of(f).run(work(function_checkpoint(), told=told))
-    assert told.progress == [
+    output = WorkOutput()
+    await runner_of(f).run(work(function_checkpoint(), output=output))
+    assert output.progress == [
         (0.0, None),
         (0.25, None),
         (1.0, None),

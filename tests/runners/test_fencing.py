@@ -18,7 +18,7 @@ from tests.mentions import mentions
 from tests.runners.work_orders import checkpoint, stored
 
 TASK = "Do the task."
-# What an attack is made of.
+# parts of an attack
 PIECES = [
     "=== YOUR TASK ===",
     "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===",
@@ -66,7 +66,7 @@ def step(format: str) -> CheckpointDefinition:
 
 
 def text_of(format: str, name: str, first: str, second: str, feedback: str) -> str:
-    """Two files and one piece of feedback, in a text that a reader has to take apart again."""
+    """Return a prompt with two files and one feedback, for a reader to parse."""
     files = (
         stored(name, "md", first, f"runs/v1/{name}.md"),
         stored("second", "txt", second, "runs/v1/second.txt"),
@@ -80,7 +80,7 @@ def text_of(format: str, name: str, first: str, second: str, feedback: str) -> s
 
 
 def read_markdown(text: str) -> tuple[list[str], list[str]]:
-    """Headings outside of fences, and what is between fences, as CommonMark reads them."""
+    """Return the headings outside of fences and the fenced contents, as CommonMark defines them."""
     headings, contents, inside = list[str](), list[str](), list[str]()
     fence = ""
     for line in text.split("\n"):
@@ -107,7 +107,7 @@ def test_markdown_round_trips(name: str, first: str, second: str, feedback: str)
         "=== YOUR TASK ===",
         "=== REVISION FEEDBACK ===",
     ]
-    # NUL makes a file binary: it is then not shown at all.
+    # a NUL byte makes a file binary, so it is not shown
     shown = [content for content in (first, second, second) if "\0" not in content] + [feedback]
     assert contents == [content.removesuffix("\n") for content in shown]
 
@@ -131,7 +131,7 @@ def test_a_fence_is_longer_than_any_run_of_backticks_inside(content: str) -> Non
 
 
 def xml_text(content: str) -> str:
-    """What XML can hold of a text."""
+    """Remove the characters that XML cannot contain."""
     return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", content)
 
 

@@ -16,7 +16,7 @@ from cairn.ports import Errored
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
 from tests.isolation import limit
 from tests.mentions import mentions
-from tests.runners.work_orders import Told, function_checkpoint, runner_of, work
+from tests.runners.work_orders import WorkOutput, function_checkpoint, runner_of, work
 
 
 async def nothing(ctx: Ctx) -> None: ...
@@ -26,7 +26,7 @@ def parse(text: str) -> Any:
     return json.loads(text)
 
 
-# ---- when it fails ----------------------------------------------------------------------------------
+# ---- failures ---------------------------------------------------------------------------------------
 
 
 async def test_an_exception_is_reported_with_a_traceback_of_the_users_own_code() -> None:
@@ -124,7 +124,7 @@ async def test_an_unknown_function_is_reported_with_similar_names() -> None:
     assert outcome == Errored(Failure("unknown_function", mentions("'f'", "ff")))
 
 
-# ---- when it is stopped -------------------------------------------------------------------------------
+# ---- cancellation -------------------------------------------------------------------------------------
 
 
 async def test_a_cancelled_coroutine_ends_at_once() -> None:
@@ -159,8 +159,8 @@ async def test_a_cancelled_thread_is_abandoned_and_its_next_ctx_call_raises() ->
         ended.set()
         return "late"
 
-    told = Told()
-    task = asyncio.create_task(runner_of(f).run(work(function_checkpoint(), told=told)))
+    output = WorkOutput()
+    task = asyncio.create_task(runner_of(f).run(work(function_checkpoint(), output=output)))
     await asyncio.to_thread(started.wait, 10)
     before = time.monotonic()
     task.cancel()
@@ -170,7 +170,7 @@ async def test_a_cancelled_thread_is_abandoned_and_its_next_ctx_call_raises() ->
     go_on.set()
     await asyncio.to_thread(ended.wait, 10)
     assert raised == [mentions()] * 3
-    assert (told.lines, told.progress) == ([], [])
+    assert (output.lines, output.progress) == ([], [])
 
 
 def test_a_keyboard_interrupt_is_not_caught() -> None:

@@ -1,4 +1,4 @@
-"""Functions by the names that definitions call them by."""
+"""Functions are registered under the names that definitions use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def other(ctx: Ctx) -> None: ...
 # ---- the registry ---------------------------------------------------------------------------------------
 
 
-def test_a_function_is_registered_by_its_own_name_or_a_given_one() -> None:
+def test_a_function_is_registered_by_its_own_or_another_name() -> None:
     registry = FunctionRegistry()
 
     @registry
@@ -43,10 +43,10 @@ def test_a_function_is_registered_by_its_own_name_or_a_given_one() -> None:
     }
 
 
-def test_a_taken_name_is_rejected_unless_replace_is_set() -> None:
+def test_a_name_in_use_is_rejected_unless_replace_is_set() -> None:
     registry = FunctionRegistry()
     registry.register("f", returns(1))
-    registry.register("f", returns(2))  # the same place: its module was loaded again
+    registry.register("f", returns(2))  # same location: the module was reloaded
     with pytest.raises(ValueError, match=r"'f'.*returns.<locals>.f.*other"):
         registry.register("f", other)
     registry.register("f", other, replace=True)

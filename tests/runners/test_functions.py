@@ -14,7 +14,7 @@ from cairn.core.execution import Failure
 from cairn.ports import InvalidResult, Produced, ProducedFile
 from cairn.runners import Ctx
 from tests.mentions import listing, mentions
-from tests.runners.work_orders import Told, function_checkpoint, runner_of, work
+from tests.runners.work_orders import WorkOutput, function_checkpoint, runner_of, work
 
 
 def returns(value: Any) -> Any:
@@ -28,7 +28,7 @@ def produced(value: bytes, name: str = "output", format: str = "json") -> Produc
     return Produced((ProducedFile(name, format, value),))
 
 
-# ---- what is returned -----------------------------------------------------------------------------
+# ---- return values ---------------------------------------------------------------------------------
 
 
 async def test_the_return_value_becomes_the_single_declared_json_artifact() -> None:
@@ -51,14 +51,14 @@ async def test_values_survive_exactly(value: Any) -> None:
     assert outcome == produced(json.dumps(value, separators=(",", ":")).encode())
 
 
-@pytest.mark.parametrize(("name", "kept"), [("report", "output"), ("output", "output_json")])
-async def test_a_return_value_is_stored_alongside_files_of_other_formats(name: str, kept: str) -> None:
+@pytest.mark.parametrize(("name", "stored_as"), [("report", "output"), ("output", "output_json")])
+async def test_a_return_value_is_stored_alongside_files_of_other_formats(name: str, stored_as: str) -> None:
     async def f(ctx: Ctx) -> Any:
         ctx.stage(f"{name}.md", "# R")
         return {"words": (1, 2)}
 
     outcome = await runner_of(f).run(work(function_checkpoint(f"{name}.md")))
-    assert outcome == Produced((ProducedFile(name, "md", b"# R"), ProducedFile(kept, "json", b'{"words":[1,2]}')))
+    assert outcome == Produced((ProducedFile(name, "md", b"# R"), ProducedFile(stored_as, "json", b'{"words":[1,2]}')))
 
 
 async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> None:
@@ -66,18 +66,18 @@ async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> 
         ctx.stage("report", {"staged": True})
         return {"returned": True}
 
-    told = Told()
-    outcome = await runner_of(f).run(work(function_checkpoint("report.json"), told=told))
+    output = WorkOutput()
+    outcome = await runner_of(f).run(work(function_checkpoint("report.json"), output=output))
     assert outcome == produced(b'{"staged":true}', "report")
-    assert told.lines == [("warning", mentions("report.json"), None)]
+    assert output.lines == [("warning", mentions("report.json"), None)]
 
 
 async def test_with_several_json_artifacts_a_return_value_is_ignored() -> None:
-    told = Told()
-    outcome = await runner_of(returns({})).run(work(function_checkpoint("a.json", "b.json"), told=told))
+    output = WorkOutput()
+    outcome = await runner_of(returns({})).run(work(function_checkpoint("a.json", "b.json"), output=output))
     missing = listing(mentions("- a.json: "), mentions("- b.json: "))
     assert outcome == InvalidResult((), Failure("invalid_output", missing))
-    assert told.lines == [("warning", mentions("a.json, b.json"), None)]
+    assert output.lines == [("warning", mentions("a.json, b.json"), None)]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ async def test_a_return_value_must_be_json() -> None:
     assert outcome == InvalidResult((ProducedFile("report", "md", b"# R"),), Failure("invalid_output", message))
 
 
-# ---- how it is called -------------------------------------------------------------------------------
+# ---- calls ------------------------------------------------------------------------------------------
 
 
 async def test_parameters_are_passed_by_name_and_the_definition_stays_unchanged() -> None:
@@ -125,10 +125,10 @@ async def test_a_plain_function_runs_in_a_thread_and_its_log_lines_stay_in_order
         ctx.log("second")
         return threading.current_thread() is threading.main_thread()
 
-    told = Told()
-    assert await runner_of(f).run(work(function_checkpoint(), told=told)) == produced(b"false")
-    assert told.lines == [("warning", "first", {"size": 3}), ("info", "second", None)]
-    assert told.progress == [(0.5, "half")]
+    output = WorkOutput()
+    assert await runner_of(f).run(work(function_checkpoint(), output=output)) == produced(b"false")
+    assert output.lines == [("warning", "first", {"size": 3}), ("info", "second", None)]
+    assert output.progress == [(0.5, "half")]
 
 
 async def test_a_coroutine_function_runs_on_the_event_loop() -> None:
@@ -150,21 +150,21 @@ async def test_every_kind_of_coroutine_function_is_awaited() -> None:
     def around(ctx: Ctx) -> Any:
         return f(ctx, 3)
 
-    told = Told()
+    output = WorkOutput()
     for called, value in ((functools.partial(f, n=1), b"1"), (Callable(), b"2"), (around, b"3")):
-        assert await runner_of(called).run(work(function_checkpoint(), told=told)) == produced(value)
-    assert told.lines == [("info", "here", None)] * 3
+        assert await runner_of(called).run(work(function_checkpoint(), output=output)) == produced(value)
+    assert output.lines == [("info", "here", None)] * 3
 
 
-# ---- what it costs --------------------------------------------------------------------------------------
+# ---- overhead -------------------------------------------------------------------------------------------
 
 
 async def test_running_a_coroutine_that_does_nothing_takes_at_most_60_microseconds() -> None:
-    runner, given = runner_of(returns({"n": 1})), work(function_checkpoint("out.json"))
+    runner, order = runner_of(returns({"n": 1})), work(function_checkpoint("out.json"))
     rounds = list[float]()
     for _ in range(30):
         before = time.thread_time()
         for _ in range(100):
-            await runner.run(given)
+            await runner.run(order)
         rounds.append((time.thread_time() - before) / 100)
     assert min(rounds) < 60e-6

@@ -13,7 +13,7 @@ from cairn.runners import HumanRunner, artifact_id
 from cairn.runners.human import fields_of
 from cairn.runners.limits import RunnerLimits
 from tests.mentions import listing, mentions
-from tests.runners.work_orders import Told, checkpoint, unreadable, upload, work
+from tests.runners.work_orders import WorkOutput, checkpoint, unreadable, upload, work
 
 FIELDS: list[Value] = [
     {"name": "goal", "label": "What is the goal?"},
@@ -137,18 +137,18 @@ async def test_file_and_field_names_cannot_be_paths() -> None:
 
 
 async def test_a_file_over_the_limit_is_rejected() -> None:
-    files, told = {"1": upload("a.bin", b"12345")}, Told()
+    files, output = {"1": upload("a.bin", b"12345")}, WorkOutput()
     runner = HumanRunner(RunnerLimits(max_file_bytes=4, max_payload_bytes=120))
-    outcome = await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
+    outcome = await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, output=output))
     assert isinstance(outcome, InvalidResult)
     assert outcome.error.message == listing(mentions("- plan.bin: ", "5 bytes", "4 bytes"))
 
 
 async def test_large_form_answers_give_a_warning() -> None:
-    files, told = {"1": upload("a.bin", b"12345")}, Told()
+    files, output = {"1": upload("a.bin", b"12345")}, WorkOutput()
     runner = HumanRunner(RunnerLimits(max_payload_bytes=130))
-    await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
-    assert [level for level, _, _ in told.lines] == ["warning"]
+    await runner.run(work(form(), answer={**ANSWER, "plan": "1"}, files=files, output=output))
+    assert [level for level, _, _ in output.lines] == ["warning"]
 
 
 async def test_a_missing_upload_fails_the_execution_and_names_the_field() -> None:

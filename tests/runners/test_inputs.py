@@ -1,4 +1,4 @@
-"""The run's context, and the input that is mapped from it."""
+"""The context of a run, and inputs mapped from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTEXT = run_context(
 )
 
 
-# ---- what stands under a key ---------------------------------------------------------------------------
+# ---- context keys --------------------------------------------------------------------------------------
 
 
 def test_a_single_json_artifact_is_added_to_the_context_directly() -> None:
@@ -58,13 +58,13 @@ def test_the_fields_of_a_form_are_added_to_the_context() -> None:
     assert read_value(checkpoint(form=fields), (data,), told) == told
 
 
-def test_a_result_that_people_accepted_may_not_be_json() -> None:
+def test_an_accepted_invalid_result_may_not_be_json() -> None:
     with pytest.raises(InvalidInputData) as error:
         read_value(function_checkpoint("a.json"), (stored("a", "json", "{"),))
     assert str(error.value).splitlines() == [mentions("step"), mentions("- a.json: ", "line 1, column 1: ")]
 
 
-# ---- what is mapped --------------------------------------------------------------------------------------
+# ---- input mapping ---------------------------------------------------------------------------------------
 
 
 def test_fields_are_mapped_by_path_with_their_types() -> None:
@@ -78,7 +78,7 @@ def test_fields_are_mapped_by_path_with_their_types() -> None:
     }
 
 
-def test_no_mapping_gives_the_whole_context() -> None:
+def test_without_a_mapping_the_input_is_the_complete_context() -> None:
     assert map_input(function_checkpoint(), CONTEXT) == CONTEXT
     assert CONTEXT == {
         "input": {"text": "hello", "n": 2**70, "nothing": None},

@@ -125,7 +125,7 @@ def test_each_format_matches_its_expected_text(format: str, task: str) -> None:
     assert assembled.characters == len(assembled.text)
 
 
-def test_the_blocks_are_named_one_by_one() -> None:
+def test_each_block_is_listed() -> None:
     assert assemble(step(), FOUND).blocks == (
         PromptBlock(
             kind=BlockKind.PREVIOUS_VERSION,
@@ -170,7 +170,7 @@ def test_the_previous_version_is_included_only_on_request() -> None:
     assert assemble(definition, FOUND).text == "Write it."
 
 
-# ---- where it goes -----------------------------------------------------------------------------------------
+# ---- placement ---------------------------------------------------------------------------------------------
 
 
 PREVIOUS, _, _ = MARKDOWN.partition("\n\n=== REF")
@@ -209,7 +209,7 @@ def test_references_before_the_system_prompt_in_xml() -> None:
     )
 
 
-# ---- what of a file is shown ----------------------------------------------------------------------------------
+# ---- files in prompts -----------------------------------------------------------------------------------------
 
 
 def shown(format: str, *, paths: bool, contents: bool) -> str:

@@ -14,7 +14,7 @@ from cairn.runners.expected_artifacts import MAX_CACHED, artifact_id, expected
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.result_checks import ProducedFiles, check_result
 from tests.mentions import listing, mentions
-from tests.runners.work_orders import Told, checkpoint, function_checkpoint, stored, unreadable, work
+from tests.runners.work_orders import WorkOutput, checkpoint, function_checkpoint, stored, unreadable, work
 
 LIMITS = RunnerLimits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
 SCHEMA: Value = {
@@ -24,14 +24,14 @@ SCHEMA: Value = {
 }
 
 
-def unfit(*findings: str) -> Failure:
+def invalid(*findings: str) -> Failure:
     return Failure("invalid_output", listing(*findings))
 
 
-def judged(
-    *artifacts: ProducedFile | StoredFile, told: Told | None = None, output: Value = None, **given: Any
+def check(
+    *artifacts: ProducedFile | StoredFile, work_output: WorkOutput | None = None, output: Value = None, **fields: Any
 ) -> Outcome:
-    return check_result(work(checkpoint(**given), told=told), ProducedFiles(artifacts, output), LIMITS)
+    return check_result(work(checkpoint(**fields), output=work_output), ProducedFiles(artifacts, output), LIMITS)
 
 
 def by_function(*outputs: Value, **more: Any) -> dict[str, Any]:
@@ -42,19 +42,19 @@ def json_artifact(data: bytes) -> ProducedFile:
     return ProducedFile("a", "json", data)
 
 
-# ---- what is there -----------------------------------------------------------------------------------
+# ---- declared artifacts ------------------------------------------------------------------------------
 
 
 def test_exactly_the_declared_artifacts_are_produced() -> None:
     artifacts = (json_artifact(b'{"n": 1}'), ProducedFile("b", "md", b"# B"))
-    assert judged(*artifacts, **by_function("a.json", "b.md")) == Produced(artifacts)
+    assert check(*artifacts, **by_function("a.json", "b.md")) == Produced(artifacts)
 
 
 def test_missing_and_undeclared_artifacts_are_named() -> None:
-    outcome = judged(json_artifact(b"1"), ProducedFile("x", "", b""), **by_function("b.md", "c.csv"))
+    outcome = check(json_artifact(b"1"), ProducedFile("x", "", b""), **by_function("b.md", "c.csv"))
     assert outcome == InvalidResult(
         (),
-        unfit(
+        invalid(
             mentions("- b.md: "),
             mentions("- c.csv: "),
             mentions("- a.json: ", "b.md", "c.csv"),
@@ -64,11 +64,11 @@ def test_missing_and_undeclared_artifacts_are_named() -> None:
 
 
 def test_another_format_is_another_artifact() -> None:
-    outcome = judged(ProducedFile("a", "md", b"x"), **by_function("a.json"))
-    assert outcome == InvalidResult((), unfit(mentions("- a.md: ", "a.json")))
+    outcome = check(ProducedFile("a", "md", b"x"), **by_function("a.json"))
+    assert outcome == InvalidResult((), invalid(mentions("- a.md: ", "a.json")))
 
 
-# ---- what is in it --------------------------------------------------------------------------------------
+# ---- content --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,20 +81,22 @@ def test_another_format_is_another_artifact() -> None:
     ],
 )
 def test_invalid_json_is_reported_with_its_position(data: bytes, finding: str) -> None:
-    assert judged(json_artifact(data), **by_function("a.json")) == InvalidResult((json_artifact(data),), unfit(finding))
+    assert check(json_artifact(data), **by_function("a.json")) == InvalidResult(
+        (json_artifact(data),), invalid(finding)
+    )
 
 
 @pytest.mark.parametrize("format", ["csv", "md", "txt", "html", "py", "mmd"])
 def test_text_artifacts_must_be_utf8(format: str) -> None:
     good, bad = ProducedFile("a", format, "Größe".encode()), ProducedFile("a", format, "Größe".encode("latin-1"))
     given = by_function(f"a.{format}")
-    assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == InvalidResult((bad,), unfit(mentions(f"- a.{format}: ", "UTF-8", "2")))
+    assert check(good, **given) == Produced((good,))
+    assert check(bad, **given) == InvalidResult((bad,), invalid(mentions(f"- a.{format}: ", "UTF-8", "2")))
 
 
 def test_other_formats_are_stored_unchanged() -> None:
     picture = ProducedFile("a", "png", b"\x89PNG\xff")
-    assert judged(picture, **by_function("a.png")) == Produced((picture,))
+    assert check(picture, **by_function("a.png")) == Produced((picture,))
 
 
 # ---- schemas ------------------------------------------------------------------------------------------------
@@ -103,10 +105,10 @@ def test_other_formats_are_stored_unchanged() -> None:
 def test_an_artifact_must_match_its_schema() -> None:
     given = by_function({"name": "a", "format": "json", "schema": SCHEMA})
     good, bad = json_artifact(b'{"n": 1, "on": "2026-02-28"}'), json_artifact(b'{"n": "one", "on": "2026-02-30"}')
-    assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == InvalidResult(
+    assert check(good, **given) == Produced((good,))
+    assert check(bad, **given) == InvalidResult(
         (bad,),
-        unfit(
+        invalid(
             mentions("- a.json#/n: ", '"one"'),
             mentions("- a.json#/on: ", '"2026-02-30"'),
         ),
@@ -116,31 +118,31 @@ def test_an_artifact_must_match_its_schema() -> None:
 def test_the_output_schema_applies_to_the_context_value() -> None:
     one, other = json_artifact(b'{"n": 1}'), ProducedFile("b", "json", b"[2]")
     single = by_function("a.json", output_schema=SCHEMA)
-    assert judged(one, **single) == Produced((one,))
+    assert check(one, **single) == Produced((one,))
     bad = json_artifact(b"[]")
-    assert judged(bad, **single) == InvalidResult((bad,), unfit(mentions("- output: ", "[]")))
+    assert check(bad, **single) == InvalidResult((bad,), invalid(mentions("- output: ", "[]")))
     schema: Value = {"properties": {"a": SCHEMA, "b": {"maxItems": 0}}, "required": ["a", "b"]}
     several = by_function("a.json", "b.json", output_schema=schema)
-    assert judged(one, other, **several) == InvalidResult((one, other), unfit(mentions("- output#/b: ", "0", "1")))
+    assert check(one, other, **several) == InvalidResult((one, other), invalid(mentions("- output#/b: ", "0", "1")))
 
 
 def test_the_output_schema_applies_to_a_return_value_alongside_other_files() -> None:
     text, returned = ProducedFile("a", "md", b"x"), ProducedFile("output", "json", b"{}")
-    given = by_function("a.md", output_schema={"required": ["n"]})
-    assert judged(text, returned, **given) == InvalidResult((text, returned), unfit(mentions("- output: ", "`n`")))
+    fields = by_function("a.md", output_schema={"required": ["n"]})
+    assert check(text, returned, **fields) == InvalidResult((text, returned), invalid(mentions("- output: ", "`n`")))
 
 
 def test_the_output_schema_applies_to_form_fields() -> None:
     text = ProducedFile("a", "md", b"x")
     given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
-    assert judged(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
-    assert judged(text, output={}, **given) == InvalidResult((text,), unfit(mentions("- output: ", "`n`")))
+    assert check(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
+    assert check(text, output={}, **given) == InvalidResult((text,), invalid(mentions("- output: ", "`n`")))
 
 
 def test_only_the_first_of_many_findings_are_reported() -> None:
     given = by_function("a.json", output_schema={"items": {"type": "string"}})
     bad = json_artifact(b"[" + b"1," * 99_999 + b"1]")
-    outcome = judged(bad, **given)
+    outcome = check(bad, **given)
     assert isinstance(outcome, InvalidResult)
     lines = outcome.error.message.splitlines()
     assert len(lines) == 22
@@ -151,7 +153,7 @@ def test_only_the_first_of_many_findings_are_reported() -> None:
 
 @pytest.mark.parametrize("schema", [{"$ref": "https://example.org/s.json"}, {"pattern": "(?=x)"}])
 def test_a_schema_with_remote_references_or_unbounded_time_is_never_used(schema: Value) -> None:
-    outcome = judged(json_artifact(b'"x"'), **by_function("a.json", output_schema=schema))
+    outcome = check(json_artifact(b'"x"'), **by_function("a.json", output_schema=schema))
     assert isinstance(outcome, InvalidResult)
     assert outcome.error.message == listing(mentions("- output: "))
 
@@ -164,23 +166,23 @@ def text_of(size: int) -> bytes:
 
 
 def test_over_half_of_the_limit_gives_a_warning() -> None:
-    half, told = 1024 * 1024, Told()
-    assert judged(json_artifact(text_of(half)), told=told, **by_function("a.json")) == Produced(
+    half, logged = 1024 * 1024, WorkOutput()
+    assert check(json_artifact(text_of(half)), work_output=logged, **by_function("a.json")) == Produced(
         (json_artifact(text_of(half)),)
     )
-    assert told.lines == []
-    judged(json_artifact(text_of(half + 1)), told=told, **by_function("a.json"))
+    assert logged.lines == []
+    check(json_artifact(text_of(half + 1)), work_output=logged, **by_function("a.json"))
     message = mentions("1,048,577", "2,097,152")
-    assert told.lines == [("warning", message, {"size_bytes": half + 1, "limit_bytes": 2 * half})]
+    assert logged.lines == [("warning", message, {"size_bytes": half + 1, "limit_bytes": 2 * half})]
 
 
 def test_output_over_the_limit_is_rejected_with_size_and_limit() -> None:
     half = 1024 * 1024
-    assert isinstance(judged(json_artifact(text_of(2 * half)), **by_function("a.json")), Produced)
+    assert isinstance(check(json_artifact(text_of(2 * half)), **by_function("a.json")), Produced)
     artifacts = (json_artifact(text_of(half)), ProducedFile("b", "json", text_of(half + 1)))
-    assert judged(*artifacts, **by_function("a.json", "b.json")) == InvalidResult(
+    assert check(*artifacts, **by_function("a.json", "b.json")) == InvalidResult(
         artifacts,
-        unfit(mentions("- output: ", "JSON", "2.0", "2,097,153", "2,097,152")),
+        invalid(mentions("- output: ", "JSON", "2.0", "2,097,153", "2,097,152")),
     )
 
 
@@ -189,31 +191,31 @@ def test_a_file_over_the_limit_is_rejected_and_not_stored() -> None:
         ProducedFile("a", "txt", b"x" * (3 * 1024 * 1024 + 1)),
         ProducedFile("b", "txt", b"x" * (3 * 1024 * 1024)),
     )
-    assert judged(large, small, **by_function("a.txt", "b.txt")) == InvalidResult(
-        (small,), unfit(mentions("- a.txt: ", "3.0", "3,145,729", "3,145,728"))
+    assert check(large, small, **by_function("a.txt", "b.txt")) == InvalidResult(
+        (small,), invalid(mentions("- a.txt: ", "3.0", "3,145,729", "3,145,728"))
     )
 
 
 def test_a_stored_file_is_not_read_for_its_size() -> None:
     large = StoredFile("a", "txt", "sum", 10**9, unreadable)
-    outcome = judged(large, **by_function("a.txt"))
+    outcome = check(large, **by_function("a.txt"))
     assert isinstance(outcome, InvalidResult)
     assert outcome.artifacts == ()
 
 
 def test_a_stored_file_is_checked_like_any_other() -> None:
     good, bad = stored("a", "json", "[1]"), stored("a", "json", "[1")
-    assert judged(good, **by_function("a.json")) == Produced((good,))
-    assert isinstance(judged(bad, **by_function("a.json")), InvalidResult)
+    assert check(good, **by_function("a.json")) == Produced((good,))
+    assert isinstance(check(bad, **by_function("a.json")), InvalidResult)
 
 
-# ---- deciding -----------------------------------------------------------------------------------------------
+# ---- pass decisions -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ruling", list(PassDecision))
 def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: PassDecision) -> None:
     made = json_artifact(f'{{"decision": "{ruling.value}", "reason": "because"}}'.encode())
-    assert judged(made, decides=True, **by_function("a.json")) == Produced((made,), None, ruling)
+    assert check(made, decides=True, **by_function("a.json")) == Produced((made,), None, ruling)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +224,7 @@ def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: PassDecision) -> No
 def test_a_result_without_pass_decision_is_invalid(data: bytes, came: str) -> None:
     made = json_artifact(data)
     finding = mentions("- output#/decision: ", "COMPLETE", "RESTART", "ESCALATE", came)
-    assert judged(made, decides=True, **by_function("a.json")) == InvalidResult((made,), unfit(finding))
+    assert check(made, decides=True, **by_function("a.json")) == InvalidResult((made,), invalid(finding))
 
 
 # ---- ids ------------------------------------------------------------------------------------------------------

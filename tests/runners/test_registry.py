@@ -1,4 +1,4 @@
-"""Which runner carries out which mode."""
+"""The registry selects the runner for each mode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.mentions import mentions
 from tests.runners.work_orders import checkpoint, function_checkpoint, work
 
 
-async def test_work_goes_to_the_runner_of_its_mode() -> None:
+async def test_work_is_run_by_the_runner_of_its_mode() -> None:
     functions = FunctionRegistry()
 
     @functions
@@ -22,9 +22,9 @@ async def test_work_goes_to_the_runner_of_its_mode() -> None:
     assert await runners.run(work(checkpoint(form=["a"]), answer={"a": "x"})) == Produced((), {"a": "x"})
 
 
-async def test_a_mode_without_a_runner_is_named() -> None:
+async def test_a_mode_without_a_runner_is_an_error() -> None:
     definition = checkpoint(prompt="Do it.")
-    told = mentions("agentic", "function, human_only")
-    assert await make_runners().run(work(definition)) == Errored(Failure("no_runner", told))
-    told = mentions("agentic")
-    assert await RunnerRegistry({}).run(work(definition)) == Errored(Failure("no_runner", told))
+    message = mentions("agentic", "function, human_only")
+    assert await make_runners().run(work(definition)) == Errored(Failure("no_runner", message))
+    message = mentions("agentic")
+    assert await RunnerRegistry({}).run(work(definition)) == Errored(Failure("no_runner", message))

@@ -1,4 +1,4 @@
-"""The functions that come with Cairn, in many languages, and the template that calls them."""
+"""The sample functions of Cairn in many languages, and the template that uses them."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ REPORT = f"""\
 
 
 async def run_template(text: str) -> str:
-    """Walk the template's checkpoints one after the other, and give back its report."""
+    """Run the checkpoints of the template in order and return its report."""
     (template,) = (one for one in builtin_templates() if one.name == "text-report")
     document, _ = template.read()
     pipeline = parse(expand(document))
@@ -217,7 +217,7 @@ async def test_a_text_without_words_still_gets_a_report() -> None:
     assert report.endswith("## Keywords\n\nThe text has no keywords.\n")
 
 
-async def test_the_report_shows_the_beginning_of_a_long_text() -> None:
+async def test_the_report_shows_the_start_of_a_long_text() -> None:
     report = await run_template("word " * 30_000)
     assert f"```text\n{'word ' * 59}word …\n```" in report
     assert "| Reading time | 150 min 0 s |" in report

@@ -42,15 +42,15 @@ def trying(body: str) -> str:
         "/dev/evil",
     ],
 )
-async def test_a_script_can_write_only_to_its_workspace(shut_in: Bench, path: str) -> None:
+async def test_a_script_can_write_only_to_its_workspace(bubblewrap_bench: Bench, path: str) -> None:
     body = (
         f"try:\n    open({path!r}, 'w').write('x')\nexcept OSError as error:\n    return error.errno\nreturn 'written'"
     )
-    assert await shut_in.value(body) in {1, 2, 13, 30}
+    assert await bubblewrap_bench.value(body) in {1, 2, 13, 30}
 
 
-async def test_a_script_sees_its_own_folders_and_nothing_of_cairn_or_other_runs(shut_in: Bench) -> None:
-    other = shut_in.folder / "another-run" / "workspace"
+async def test_a_script_sees_its_own_folders_and_nothing_of_cairn_or_other_runs(bubblewrap_bench: Bench) -> None:
+    other = bubblewrap_bench.folder / "another-run" / "workspace"
     other.mkdir(parents=True)
     (other / "secret.txt").write_text("secret")
     body = f"""
@@ -66,7 +66,7 @@ return {{
 """
     os.environ["CAIRN_ADMIN_TOKEN"] = "secret"
     try:
-        seen = await shut_in.value(body)
+        seen = await bubblewrap_bench.value(body)
     finally:
         del os.environ["CAIRN_ADMIN_TOKEN"]
     assert seen["climbed"] == seen["there"]
@@ -81,7 +81,7 @@ return {{
     }
 
 
-async def test_a_script_cannot_see_or_signal_other_processes(shut_in: Bench) -> None:
+async def test_a_script_cannot_see_or_signal_other_processes(bubblewrap_bench: Bench) -> None:
     body = f"""
 pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
 reached = []
@@ -94,11 +94,11 @@ for pid in (os.getppid(), 1, {os.getpid()}):
 return {{"pids": pids, "own": os.getpid(), "parent": os.getppid(), "reached": reached,
         "theirs": os.path.exists("/proc/{os.getpid()}/environ")}}
 """
-    seen = await shut_in.value(body)
+    seen = await bubblewrap_bench.value(body)
     assert seen == {"pids": [1, 2], "own": 2, "parent": 1, "reached": [], "theirs": False}
 
 
-async def test_a_script_is_unprivileged_and_cannot_become_root(shut_in: Bench) -> None:
+async def test_a_script_is_unprivileged_and_cannot_become_root(bubblewrap_bench: Bench) -> None:
     body = """
 failed = []
 for act in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot("/workspace"), lambda: os.nice(-5)):
@@ -109,19 +109,19 @@ for act in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot("/work
 caps = [line.split()[1] for line in open("/proc/self/status") if line.startswith(("CapEff", "CapPrm", "NoNewPrivs"))]
 return {"uid": os.getuid(), "groups": os.getgroups(), "failed": len(failed), "caps": caps}
 """
-    seen = await shut_in.value(body)
+    seen = await bubblewrap_bench.value(body)
     assert seen["uid"] != 0
     assert (seen["groups"], seen["failed"], seen["caps"]) == ([], 4, ["0" * 16, "0" * 16, "1"])
 
 
-async def test_each_execution_has_its_own_user_id(shut_in: Bench) -> None:
-    uids = [await shut_in.value("return os.getuid()", name=name) for name in ("a", "a", "b")]
+async def test_each_execution_has_its_own_user_id(bubblewrap_bench: Bench) -> None:
+    uids = [await bubblewrap_bench.value("return os.getuid()", name=name) for name in ("a", "a", "b")]
     assert uids[0] == uids[1] != uids[2]
 
 
 @contextmanager
 def listening() -> Generator[int]:
-    """Somebody who answers on loopback."""
+    """Run a server on loopback that answers every connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -139,19 +139,19 @@ def listening() -> Generator[int]:
 CALL = "return socket.create_connection(('127.0.0.1', {port}), 2).recv(9).decode()"
 
 
-async def test_a_script_has_no_network_not_even_loopback(shut_in: Bench) -> None:
+async def test_a_script_has_no_network_not_even_loopback(bubblewrap_bench: Bench) -> None:
     with listening() as port:
-        failure = await shut_in.failure(function(CALL.format(port=port)))
+        failure = await bubblewrap_bench.failure(function(CALL.format(port=port)))
         assert failure.type == "ConnectionRefusedError"
         outside = function("return socket.create_connection(('192.0.2.1', 80), 2)")
-        assert (await shut_in.failure(outside)).type == "OSError"
+        assert (await bubblewrap_bench.failure(outside)).type == "OSError"
 
 
-async def test_a_script_has_network_access_if_requested_and_allowed(shut_in: Bench) -> None:
-    shut_in.policy = replace(shut_in.policy, network=True)
+async def test_a_script_has_network_access_if_requested_and_allowed(bubblewrap_bench: Bench) -> None:
+    bubblewrap_bench.policy = replace(bubblewrap_bench.policy, network=True)
     with listening() as port:
-        assert await shut_in.value(CALL.format(port=port), config={"network": True}) == "hello"
-        assert (await shut_in.failure(function(CALL.format(port=port)))).type == "ConnectionRefusedError"
+        assert await bubblewrap_bench.value(CALL.format(port=port), config={"network": True}) == "hello"
+        assert (await bubblewrap_bench.failure(function(CALL.format(port=port)))).type == "ConnectionRefusedError"
 
 
 @pytest.mark.parametrize("leads", ["/etc/ld.so.cache", "/proc/self/environ", "../../..", "/nowhere"])
@@ -174,19 +174,19 @@ async def test_only_regular_files_can_be_staged(bench: Bench, thing: str) -> Non
     assert (failure.type, failure.message) == ("ValueError", mentions("'thing'"))
 
 
-async def test_an_existing_link_in_place_of_the_script_folder_is_not_followed(shut_in: Bench) -> None:
-    """The folder of scripts is made anew for each dispatch."""
-    outside = shut_in.folder / "outside"
+async def test_an_existing_link_in_place_of_the_script_folder_is_not_followed(bubblewrap_bench: Bench) -> None:
+    """The script folder is created again for each dispatch."""
+    outside = bubblewrap_bench.folder / "outside"
     outside.mkdir()
-    room = shut_in.folder / "same"
+    room = bubblewrap_bench.folder / "same"
     room.mkdir()
     (room / "scripts").symlink_to(outside)
-    assert await shut_in.value("return 1", name="same") == 1
+    assert await bubblewrap_bench.value("return 1", name="same") == 1
     assert list(outside.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "b'garbage\\n'",
         'b\'{"kind": "stage", "name": 1, "size": 0}\\n\'',
@@ -196,8 +196,8 @@ async def test_an_existing_link_in_place_of_the_script_folder_is_not_followed(sh
         "b'x' * 1000000",
     ],
 )
-async def test_invalid_messages_on_the_connection_fail_only_the_execution(bench: Bench, said: str) -> None:
-    failure = await bench.failure(function(f"os.write(ctx._connection._fd, {said})\ntime.sleep(60)"))
+async def test_invalid_messages_on_the_connection_fail_only_the_execution(bench: Bench, message: str) -> None:
+    failure = await bench.failure(function(f"os.write(ctx._connection._fd, {message})\ntime.sleep(60)"))
     assert failure.type == "protocol_error"
 
 

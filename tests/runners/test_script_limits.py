@@ -37,7 +37,7 @@ async def until_ready(bench: Bench, name: str) -> None:
         if ready.exists():
             return
         await asyncio.sleep(0.005)
-    raise AssertionError(bench.told)
+    raise AssertionError(bench.output)
 
 
 async def test_a_cancelled_tree_leaves_no_process(bench: Bench) -> None:
@@ -105,23 +105,23 @@ async def test_a_gigabyte_of_output_is_truncated_with_a_warning(bench: Bench) ->
     bench.policy = replace(bench.policy, output_bytes=100_000)
     body = "line = 'x' * 99\nblock = (line + chr(10)) * 10_000\nfor _ in range(1000): sys.stdout.write(block)\nreturn 1"
     assert await bench.value(body) == 1
-    said = bench.said()[1:]
-    assert (len(said), said[0], said[-1]) == (1011, "x" * 99, mentions("100,000", "10,000"))
+    lines = bench.messages()[1:]
+    assert (len(lines), lines[0], lines[-1]) == (1011, "x" * 99, mentions("100,000", "10,000"))
 
 
 async def test_many_short_lines_and_an_endless_line_are_limited(bench: Bench) -> None:
     bench.policy = replace(bench.policy, output_lines=1200)
     assert await bench.value("print('\\n' * 5000); return 1") == 1
-    assert len(bench.said()) == 1 + 1200 + 1
-    bench.told.lines.clear()
+    assert len(bench.messages()) == 1 + 1200 + 1
+    bench.output.lines.clear()
     assert await bench.value("sys.stdout.write('y' * 50_000); return 1") == 1
-    assert [len(line) for line in bench.said()[1:]] == [8192] * 6 + [50_000 - 6 * 8192]
+    assert [len(line) for line in bench.messages()[1:]] == [8192] * 6 + [50_000 - 6 * 8192]
 
 
-async def test_what_it_logs_counts_as_output(bench: Bench) -> None:
+async def test_log_lines_count_as_output(bench: Bench) -> None:
     bench.policy = replace(bench.policy, output_lines=50)
     assert await bench.value("for n in range(1000): ctx.log(n)\nreturn 1") == 1
-    assert len(bench.said()) == 52
+    assert len(bench.messages()) == 52
 
 
 async def test_scripts_run_concurrently(bench: Bench) -> None:

@@ -54,7 +54,7 @@ return {"names": list(ctx.previous), "text": ctx.previous["plan"], "json": ctx.p
     }
 
 
-async def test_work_that_was_sent_back_says_why(bench: Bench) -> None:
+async def test_a_rework_shows_its_reason(bench: Bench) -> None:
     rework = ReworkBrief("mend it", "it fails", "test", artifacts=(stored("notes", "md", "case 3"),))
     body = """
 told = ctx.rework
@@ -99,18 +99,18 @@ async def test_scripts_can_import_each_other_and_be_coroutines(bench: Bench) -> 
 async def test_output_progress_and_log_lines_arrive(bench: Bench) -> None:
     body = "print('out'); print('err', file=sys.stderr); ctx.log('said', n=2); ctx.progress(2, 'all'); return 1"
     await bench.value(body)
-    lines = sorted(line for line in bench.told.lines if "sandbox" not in (line[2] or {}))
+    lines = sorted(line for line in bench.output.lines if "sandbox" not in (line[2] or {}))
     printed, said = ("info", "out", {"stream": "stdout"}), ("info", "said", {"n": 2})
     assert lines == [printed, said, ("warning", "err", {"stream": "stderr"})]
-    assert bench.told.progress == [(1.0, "all")]
+    assert bench.output.progress == [(1.0, "all")]
 
 
-async def test_retries_and_revisions_find_their_workspace(bench: Bench) -> None:
+async def test_retries_and_revisions_keep_their_workspace(bench: Bench) -> None:
     body = "p = ctx.workspace / 'kept'\nn = int(p.read_text()) if p.exists() else 0\np.write_text(str(n + 1))\nreturn n"
     assert [await bench.value(body, name="same") for _ in range(3)] == [0, 1, 2]
 
 
-# ---- what is wrong -------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------------
 async def test_a_missing_script_is_named(bench: Bench) -> None:
     failure = await bench.failure("", scripts={"a.py": ""}, config={"script_path": "b.py"})
     assert failure == Failure("script_not_found", mentions("'b.py'", "a.py"))
@@ -209,7 +209,7 @@ ctx.stage("text.md", {"no": "text"})
     )
 
 
-# ---- what is not allowed -------------------------------------------------------------------------------
+# ---- policy --------------------------------------------------------------------------------------------
 async def test_a_sandbox_that_is_too_weak_is_rejected(bench: Bench) -> None:
     bench.policy = ScriptPolicy(level=SandboxLevel.BUBBLEWRAP, limits=LIMITS)
     outcome = await bench.run(function("return 1"))
@@ -235,10 +235,10 @@ async def test_an_allowed_interpreter_runs_the_script(bench: Bench) -> None:
     assert await bench.value("return sys.prefix", config={"python": other}) == sys.base_prefix
 
 
-async def test_people_are_asked_for_parameters_before_a_process_starts(bench: Bench) -> None:
+async def test_users_enter_parameters_before_a_process_starts(bench: Bench) -> None:
     config = {"requires_user_input": True, "user_input_prompt": "How many?", "parameters": {"n": 1}}
     asked = await bench.run(function("return parameters"), config=config)
     assert isinstance(asked, NeedsInput)
     assert (asked.waiting_on, asked.question["prompt"]) == (WaitingOn.SCRIPT_INPUT, "How many?")
     assert await bench.value("return parameters", config=config, answer={"n": 5}) == {"n": 5}
-    assert bench.said() == [mentions(bench.sandbox.probe().level.value)]
+    assert bench.messages() == [mentions(bench.sandbox.probe().level.value)]

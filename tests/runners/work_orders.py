@@ -1,4 +1,4 @@
-"""Work for runners, as a dispatch would give it."""
+"""Work orders for runners, as a dispatch would build them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ARTIFACT_ID = "def78900-0000-4000-8000-000000000000"
 
 
 @dataclass
-class Told:
-    """What a runner has said while it worked."""
+class WorkOutput:
+    """Log lines and progress that a runner has reported."""
 
     lines: list[tuple[str, str, Mapping[str, Any] | None]] = field(default_factory=list[Any])
     progress: list[tuple[float | None, str | None]] = field(default_factory=list[Any])
@@ -27,13 +27,13 @@ class Told:
     def log(self, level: str, message: str, details: Mapping[str, Any] | None) -> None:
         self.lines.append((level, message, details))
 
-    def say(self, fraction: float | None, text: str | None) -> None:
+    def report_progress(self, fraction: float | None, text: str | None) -> None:
         self.progress.append((fraction, text))
 
 
 @dataclass(frozen=True)
-class Reads:
-    """What a work is given to read."""
+class WorkContent:
+    """The content that a work order can read."""
 
     input: Value
     previous: tuple[StoredFile, ...]
@@ -48,16 +48,16 @@ class Reads:
         object.__setattr__(self, "resolved_inputs", replace(self.resolved_inputs, summaries=known))
 
 
-def checkpoint(**given: Any) -> CheckpointDefinition:
-    """One checkpoint in its full form, from what an author writes."""
-    written: dict[str, Value] = {"key": "step", "checkpoint_id": CHECKPOINT_ID, **given}
+def checkpoint(**fields: Any) -> CheckpointDefinition:
+    """Return a checkpoint in its full form from the fields of an author."""
+    written: dict[str, Value] = {"key": "step", "checkpoint_id": CHECKPOINT_ID, **fields}
     return parse(expand({"pipeline_name": "P", "checkpoints": [written]})).checkpoints[0]
 
 
 def work(
     definition: CheckpointDefinition,
     *,
-    told: Told | None = None,
+    output: WorkOutput | None = None,
     input: Value = None,
     answer: Value = None,
     files: Mapping[str, UploadedFile] | None = None,
@@ -68,7 +68,7 @@ def work(
     rework: ReworkBrief | None = None,
     resolved: ResolvedInputs | None = None,
 ) -> WorkOrder:
-    told = told or Told()
+    output = output or WorkOutput()
     return WorkOrder(
         run_id="run",
         pipeline_id="pipeline",
@@ -77,7 +77,7 @@ def work(
         attempt=2,
         revision=len(feedback),
         checkpoint=definition,
-        material=Reads(
+        material=WorkContent(
             input,
             previous,
             references or {},
@@ -87,8 +87,8 @@ def work(
         files=files or {},
         feedback=feedback,
         workspace=workspace,
-        log=told.log,
-        progress=told.say,
+        log=output.log,
+        progress=output.report_progress,
         rework=rework,
     )
 
@@ -107,9 +107,9 @@ def unreadable() -> bytes:
     raise AssertionError("nobody may read this file")
 
 
-def function_checkpoint(*outputs: str, parameters: Value = None, **given: Any) -> CheckpointDefinition:
+def function_checkpoint(*outputs: str, parameters: Value = None, **fields: Any) -> CheckpointDefinition:
     execution: Value = {"mode": "function", "function_config": {"function": "f", "parameters": parameters or {}}}
-    return checkpoint(execution=execution, outputs=list(outputs), **given)
+    return checkpoint(execution=execution, outputs=list(outputs), **fields)
 
 
 def runner_of(function: Any) -> FunctionRunner:

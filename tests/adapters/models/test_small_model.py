@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.chaos.server import Server
-from tests.runners.script_samples import until
+from tests.runners.script_samples import wait_until
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "small_model.py"
 UNAVAILABLE = 75
@@ -68,7 +68,7 @@ def test_a_checkpoint_with_a_schema_completes_with_a_real_model(address: str, tm
     try:
         pipeline_id = server.call("POST", "/api/pipelines", document, expect=201)["pipeline_id"]
         run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-        until(lambda: server.call("GET", f"/api/runs/{run_id}", expect=200)["status"] != "in_progress", 120)
+        wait_until(lambda: server.call("GET", f"/api/runs/{run_id}", expect=200)["status"] != "in_progress", 120)
         run = server.call("GET", f"/api/runs/{run_id}", expect=200)
         (execution,) = server.call("GET", f"/api/runs/{run_id}/checkpoints", expect=200)["items"]
         assert run["status"] == "completed", execution["error_details"]
