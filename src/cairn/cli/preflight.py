@@ -30,9 +30,9 @@ def check_before_opening(folder: Path, *, repair: bool) -> dict[str, Any] | None
             if version is not None:
                 schema_version.check(version, database.url)
     except UnsupportedSchema as error:
-        return _report(HealthCheck(name="schema", status="error", detail=error.problem, hint=error.remedy))
+        return _report(HealthCheck(name="schema", status="error", detail=error.problem, hint=error.hint))
     except OldSqlite as error:
-        return _report(HealthCheck(name="sqlite", status="error", detail=error.problem, hint=error.remedy))
+        return _report(HealthCheck(name="sqlite", status="error", detail=error.problem, hint=error.hint))
     except (DatabaseError, OSError) as error:
         detail = explain(error) if isinstance(error, DatabaseError) else str(error)
         return _report(HealthCheck(name="database", status="error", detail=detail, hint="Restore a backup."))

@@ -53,18 +53,18 @@ class UnsupportedSchema(StoreError):
         self.problem = (
             f"{location} was created by {made_by} of Cairn (schema {version}), and this version can't open it"
         )
-        self.remedy = f"Install the newer version, or restore a backup. {other}" if is_newer else other
-        super().__init__(f"{self.problem}. {self.remedy}. Your data was not changed.")
+        self.hint = f"Install the newer version, or restore a backup. {other}" if is_newer else other
+        super().__init__(f"{self.problem}. {self.hint}. Your data was not changed.")
         self.is_newer = is_newer
 
 
 class OldSqlite(StoreError):
     """The SQLite library of this Python is too old."""
 
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(f"{problem}. {remedy[0].upper()}{remedy[1:]}.")
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(f"{problem}. {hint[0].upper()}{hint[1:]}.")
         self.problem = problem
-        self.remedy = remedy
+        self.hint = hint
 
 
 class Closed(StoreError):
@@ -74,10 +74,10 @@ class Closed(StoreError):
 class NotFound(StoreError):
     """There is no object of this kind with this id."""
 
-    def __init__(self, what: str, id: str) -> None:
-        self.message = f"There is no {what} {id}."
+    def __init__(self, kind: str, id: str) -> None:
+        self.message = f"There is no {kind} {id}."
         super().__init__(self.message)
-        self.what = what
+        self.kind = kind
         self.id = id
 
 

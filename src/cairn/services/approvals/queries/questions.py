@@ -53,13 +53,13 @@ def open_question(connection: Connection, execution_id: str) -> AgentQuestion | 
     return AgentQuestion(str(question["question"]), tuple(map(str, question.get("options") or ())))
 
 
-def find_answer(connection: Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
+def find_answer(connection: Connection, execution_id: str, requested_at: datetime) -> dict[str, Any] | None:
     """The answer to the question asked at this time. Declining counts as an answer."""
     a, d = t.approvals.c, t.approval_decisions.c
     row = connection.execute(
         sa.select(a.status, d.by, d.feedback, d.answer_checksum)
         .join(t.approval_decisions, d.approval_id == a.approval_id)
-        .where(a.execution_id == execution_id, a.kind == ApprovalKind.INPUT.value, a.requested_at == asked_at)
+        .where(a.execution_id == execution_id, a.kind == ApprovalKind.INPUT.value, a.requested_at == requested_at)
         .order_by(d.position.desc())
         .limit(1)
     ).one_or_none()
