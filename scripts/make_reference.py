@@ -56,17 +56,18 @@ SETTINGS = """\
 Set a setting on the command line (`--data-dir`, `--host`, `--port`), in the environment, or in `settings.toml` in the
 data folder. If it is set in several places, the first one in this order wins. In the environment, write a list as JSON:
 `CAIRN_FUNCTIONS='["my_functions"]'`. In the file, names are in lower case and without the prefix:
-`functions = ["my_functions"]`. A name that is not in this table is an error."""
+`functions = ["my_functions"]`. An unknown name in the file is an error. An unknown `CAIRN_…` variable is ignored with a
+warning."""
 
 PROVIDERS = """\
 Each entry of `oidc`. In `settings.toml` it is a table `[[oidc]]`. [The guide](../guide/people.md) explains
 them."""
 
 MODEL_PROVIDERS = """\
-Each entry of `model_providers`, by name. In `settings.toml` it is a table such as `[model_providers.house]`, and its
-models are called `house:NAME`. [The guide](../guide/models.md) explains them."""
+Each entry of `model_providers`, by name. In `settings.toml` it is a table such as `[model_providers.company]`, and its
+models are called `company:NAME`. [The guide](../guide/models.md) explains them."""
 MODEL_PRICES = """\
-Each entry of `model_prices`. In `settings.toml` it is a table such as `[model_prices."house:*"]`."""
+Each entry of `model_prices`. In `settings.toml` it is a table such as `[model_prices."company:*"]`."""
 SERVERS = """\
 Each entry of `mcp_servers`, by name. In `settings.toml` it is a table `[mcp_servers.NAME]`. [The
 guide](../guide/agents.md#mcp-servers) explains how agents use them."""
