@@ -17,7 +17,7 @@ SENTENCES: Mapping[str, str] = {
     "checkpoint_updated": "{name} was updated.",
     "checkpoint_removed": "{name} was removed.",
     "checkpoints_reordered": "The checkpoints were reordered.",
-    "run_created": "Run {run_version} was created.",
+    "run_created": "Run v{run_version} was created.",
     "run_started": "The run was started.",
     "run_paused": "The run was paused.",
     "run_resumed": "The run was resumed.",
@@ -33,7 +33,7 @@ SENTENCES: Mapping[str, str] = {
     "budget_warning": "Most of the budget is used. {reason}",
     "budget_exhausted": "The budget is exhausted. {reason}",
     "pass_started": "Pass {pass_number} started: {reason}.",
-    "execution_created": "{name} was created.",
+    "execution_created": "An execution of {name} was created.",
     "execution_awaiting_start_approval": "{name} is waiting for approval to start.",
     "execution_start_rejected": "The start of {name} was rejected.",
     "execution_ready": "{name} is ready to start.",
@@ -170,7 +170,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "completion": "The result of {name} was rejected.",
             "action": "An action of {name} was rejected.",
             "validation": "The result of {name} was rejected.",
-            "escalation": "{name} was failed by decision.",
+            "escalation": "A user decided to fail {name}.",
             "input": "The form of {name} was declined.",
         },
     ),
@@ -181,6 +181,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "False": "A reviewer disagreed with an automatic approval of {name}.",
         },
     ),
+    "rework_requested": ("reason", {"": "{name} was sent back for rework."}),
     "rework_ended": (
         "status",
         {
@@ -195,6 +196,8 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
         "limit",
         {"name": "Sign-in was blocked after too many failed attempts with one name."},
     ),
+    "sessions_ended": ("count", {"1": "A session of {user} was ended."}),
+    "secrets_rotated": ("count", {"1": "The secret was re-encrypted."}),
     "rollback_initiated": ("target", {"-1": "The run was rolled back to its beginning."}),
 }
 
