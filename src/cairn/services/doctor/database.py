@@ -42,7 +42,7 @@ def check_references(database: Database) -> list[HealthCheck]:
 def check_blobs(database: Database, now: datetime) -> list[HealthCheck]:
     unused = database.read(lambda c: integrity.unused(c, now - SWEPT))
     if not unused.count:
-        return [_ok("contents", "none unreferenced")]
+        return [_ok("contents", "no unreferenced content")]
     detail = f"{unused.count} unreferenced, {unused.size / 1_000_000:.1f} MB"
     return [
         HealthCheck(name="contents", status="warning", detail=detail, hint="run cairn doctor --repair to delete them")

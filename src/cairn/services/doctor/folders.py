@@ -23,7 +23,7 @@ def check_folders(database: Database, folder_repair: FolderRepair) -> list[Healt
             name = f"folder of pipeline {pipeline_id}"
             checks.append(HealthCheck(name=name, status="error", detail=_describe(drift), hint=hint))
     if not checks:
-        checks.append(HealthCheck(name="folders", status="ok", detail="equal to the database", hint=""))
+        checks.append(HealthCheck(name="folders", status="ok", detail="match the database", hint=""))
     return checks
 
 
