@@ -51,12 +51,13 @@ def test_rules_are_applied_explained_and_removed(shell: Shell, notes: Path, name
     submit_form(shell, name)
     assert shell("watch", name).out.splitlines()[-1] == mentions(f"{name}@v1 completed", "2")
     listed = shell("rules").out
-    assert next(line for line in listed.splitlines() if name in line).split()[-2:] == ["full", "1"]
+    assert next(line for line in listed.splitlines() if name in line).split()[-3:] == ["active,", "100%", "1"]
     shell("rules", "apply", write_rules(tmp_path, ASK), "--pipeline", name)
     assert shell("rules", "show", "--pipeline", name, "--version", "1").out == APPROVE
     versions = shell("rules", "versions", "--pipeline", name).out.splitlines()
     assert [line.split()[0] for line in versions[1:]] == ["2", "1"]
     assert versions[-1].endswith("first")
+    assert shell.json("rules", "explain", f"{name}@v1")["status"] == "auto_approved"
     output = shell("rules", "diff", "--from", "1", "--to", "2", "--pipeline", name).out
     assert "+    action: { timeout_seconds: 60, on_timeout: escalate }" in output
     submit_form(shell, name)

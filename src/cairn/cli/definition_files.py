@@ -41,6 +41,19 @@ def is_file(name: str) -> bool:
     return name.endswith(SUFFIXES) and Path(name).is_file()
 
 
+def is_path(name: str) -> bool:
+    """Whether the name refers to stdin, a file or a folder rather than a pipeline."""
+    return name == "-" or name.endswith(SUFFIXES) or Path(name).exists()
+
+
+def only_file_in(name: str) -> str:
+    """The file itself, or the only definition file in the folder."""
+    first, *others = files_in(name)
+    if others:
+        raise CommandFailed(ExitCode.USAGE, f"{name} contains several definitions. Choose one.", (first, *others))
+    return first
+
+
 def collect(names: Iterable[str]) -> list[DefinitionSource]:
     """Read files, and all definitions directly in folders."""
     return [read(file) for name in names for file in files_in(name)]

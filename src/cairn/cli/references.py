@@ -21,6 +21,15 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID_PREFIX = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]*")
 _VERSION = re.compile(r"(?P<name>.*)@(?:v?(?P<number>\d{1,9})|(?P<latest>latest))")
 SHORT_ID_LENGTH = 8
+APPROVAL_STATUSES = (
+    "pending",
+    "approved",
+    "auto_approved",
+    "rejected",
+    "revision_requested",
+    "timeout",
+    "withdrawn",
+)
 MAX_SEARCHED = 1000  # newest items to search for an id prefix
 MAX_SEARCHED_RUNS = 30  # runs whose executions are searched for an id prefix
 Predicate = Callable[[JsonObject], bool]
@@ -106,7 +115,7 @@ class ReferenceResolver:
         """Find an execution by id, start of its id, or run and key (`Text report@v3/write_report`).
 
         The name of a run refers to its only execution that satisfies the predicate. `requirement` describes the
-        predicate in the error message: "waits for a form".
+        predicate in the error message: "is waiting for a form".
         """
         target = await self.target(name, predicate or _any)
         if "execution_id" in target:
@@ -188,13 +197,30 @@ class ReferenceResolver:
             except ProblemResponse as problem:
                 if problem.code is not ExitCode.NOT_FOUND:
                     raise
-        execution = await self.execution(name, predicate or _has_approval, "waits for a decision")
+        execution = await self.execution(name, predicate or _has_approval, "is waiting for a decision")
         if execution["approval"] is None:
             raise CommandFailed(
                 ExitCode.FAILED,
-                f"{execution['checkpoint_name']} does not wait for a decision. Its status is {state(execution)}.",
+                f"{execution['checkpoint_name']} is not waiting for a decision. Its status is {state(execution)}.",
             )
         return await self.client.get_approval(execution["approval"]["approval_id"])
+
+    async def latest_approval(self, name: str) -> JsonObject:
+        """Find an approval like `approval`. If none is pending, return the newest one of the execution or run."""
+        try:
+            return await self.approval(name)
+        except CommandFailed as error:
+            if error.code is not ExitCode.FAILED:
+                raise
+            target = await self.target(name)
+            approvals = (await self.client.list_approvals(status=APPROVAL_STATUSES, run_id=target["run_id"]))["items"]
+            matches = [
+                approval for approval in approvals if target.get("execution_id") in (None, approval["execution_id"])
+            ]
+            if not matches:
+                raise
+        newest = max(matches, key=lambda approval: approval["requested_at"])
+        return await self.client.get_approval(newest["approval_id"])
 
     async def rollback(self, name: str) -> JsonObject:
         if _ID.fullmatch(name):

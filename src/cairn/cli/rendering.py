@@ -15,7 +15,6 @@ START_MODES = {
     "needs_approval": "needs approval to start",
     "manual": "waits for a manual start",
     "on_resume": "starts when the run is resumed",
-    "run_completes": "is completed",
 }
 
 
@@ -147,11 +146,18 @@ def usage_line(usage: JsonObject) -> str:
 
 
 def field_pairs(item: JsonObject) -> list[tuple[str, object]]:
-    """All fields of an item as names and values for `Output.fields`. Lists are joined."""
-    return [
-        (name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, list) else value)  # pyright: ignore[reportUnknownArgumentType]
-        for name, value in item.items()
-    ]
+    """All fields of an item as names and values for `Output.fields`. Joins lists and writes booleans as yes and no."""
+    return [(name.replace("_", " "), _field_text(value)) for name, value in item.items()]
+
+
+def _field_text(value: Any) -> object:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType]
+        case _:
+            return value
 
 
 def as_text(value: Any) -> str:

@@ -77,7 +77,7 @@ async def print_approvals(
         )
         for approval in page["items"]
     ]
-    headings = ("id", "kind", "title", "risk", "status", "run", "requested", "expires")
+    headings = ("id", "kind", "title", "risk", "status", "run", "requested", "deadline")
     ctx.show(page, lambda _: ctx.output.table(headings, rows, empty="No approvals found."))
 
 
@@ -100,7 +100,7 @@ def _show(ctx: CliContext, approval: JsonObject) -> None:
             ("run", f"{approval['pipeline_name']} {version(approval)}"),
             ("status", approval["status"]),
             ("requested", local_time(approval["requested_at"])),
-            ("expires", local_time(approval["expires_at"])),
+            ("deadline", local_time(approval["expires_at"])),
             ("on timeout", _timeout_effect(approval)),
             ("reason", approval["reason"]),
             ("approvals", f"{approval['received_approvals']} of {approval['required_approvals']}"),

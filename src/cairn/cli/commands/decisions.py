@@ -50,9 +50,9 @@ async def submit(
 
     Example: cairn submit "Release notes@v1/notes" --answers '{"text": "Runs can be rolled back."}'
     """
-    execution = await ctx.resolver.execution(name, _waits_for_form, "waits for a form")
+    execution = await ctx.resolver.execution(name, _waits_for_form, "is waiting for a form")
     if execution["form"] is None or not _waits_for_form(execution):
-        raise CommandFailed(ExitCode.FAILED, f"{execution['checkpoint_name']} does not wait for a form.")
+        raise CommandFailed(ExitCode.FAILED, f"{execution['checkpoint_name']} is not waiting for a form.")
     types = {form_field["name"]: form_field["type"] for form_field in execution["form"]["fields"]}
     answers = {} if answers_json is None else as_object(read_json(answers_json, "--answers"), "--answers")
     answers |= dict(_parse_field(argument, types) for argument in field or ())
@@ -186,7 +186,9 @@ async def reject(
 async def _decidable_approval(ctx: CliContext, name: str) -> JsonObject:
     approval = await ctx.resolver.approval(name, _is_decidable)
     if approval["kind"] == "input":
-        raise CommandFailed(ExitCode.FAILED, f"{approval['checkpoint_name']} waits for a form. Use `cairn submit`.")
+        raise CommandFailed(
+            ExitCode.FAILED, f"{approval['checkpoint_name']} is waiting for a form. Use `cairn submit`."
+        )
     return approval
 
 

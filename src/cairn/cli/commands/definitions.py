@@ -10,7 +10,7 @@ from cairn.cli.arguments import Force
 from cairn.cli.client import JsonObject
 from cairn.cli.client.responses import ProblemResponse
 from cairn.cli.context import CliContext, online
-from cairn.cli.definition_files import DefinitionSource, collect, read
+from cairn.cli.definition_files import DefinitionSource, collect, is_path, only_file_in, read
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import print_status
 from cairn.cli.references import UnknownReference
@@ -127,7 +127,7 @@ def _with_locations(source: DefinitionSource, problem: ProblemResponse) -> Comma
 @online()
 async def diff(
     ctx: CliContext,
-    name: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition file or a pipeline.")],
+    name: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition file, its folder, or a pipeline.")],
     from_revision: Annotated[
         int | None, typer.Option("--from", min=1, help="First revision. Default: the one before.")
     ] = None,
@@ -139,8 +139,8 @@ async def diff(
 
     Example: cairn diff pipeline.yaml
     """
-    if from_revision is None and to_revision is None:
-        diff = await _compare(ctx, read(name))
+    if from_revision is None and to_revision is None and is_path(name):
+        diff = await _compare(ctx, read(only_file_in(name)))
     else:
         pipeline = await ctx.resolver.pipeline(name)
         newest = pipeline["revision"]

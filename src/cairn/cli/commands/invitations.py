@@ -32,7 +32,9 @@ async def invite(
     created = await ctx.client.create_invitation(spec)
     if not ctx.output.as_json:
         expires = local_time(created["expires_at"])
-        print_status(f"Send {name} this path after the server's address. It works once, until {expires}.")
+        print_status(
+            f"Send {name} this link, with the address of your server in front. It works once and expires {expires}."
+        )
     ctx.show(created, lambda invitation: ctx.output.line(invitation["path"]))
 
 

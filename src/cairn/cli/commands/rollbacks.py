@@ -105,8 +105,11 @@ def _show_preview(ctx: CliContext, preview: JsonObject) -> None:
         ctx.output.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
     unaffected = preview["unaffected"]
     ctx.output.line(f"would keep {unaffected['checkpoints']} checkpoints and {unaffected['artifacts']} artifacts")
-    start = START_MODES[resumes_with["start_mode"]]
-    ctx.output.line(f"would continue with {resumes_with['checkpoint_name'] or 'the run'} ({start})")
+    if resumes_with["start_mode"] == "run_completes":
+        ctx.output.line("would complete the run")
+    else:
+        start = START_MODES[resumes_with["start_mode"]]
+        ctx.output.line(f"would continue with {resumes_with['checkpoint_name']} ({start})")
     print_warnings(preview)
 
 

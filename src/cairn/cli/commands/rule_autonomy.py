@@ -24,9 +24,11 @@ OUTCOME_STYLES = {"requires approval": "yellow", "approves": "green"}
 async def explain(ctx: CliContext, name: ApprovalName) -> None:
     """Explain an approval rule by rule. Shows why it was required or given automatically.
 
+    For an execution or a run without a pending approval, explains the newest one.
+
     Example: cairn rules explain "Refunds@v1/pay"
     """
-    approval_id = (await ctx.resolver.approval(name))["approval_id"]
+    approval_id = (await ctx.resolver.latest_approval(name))["approval_id"]
     explanation = await ctx.client.explain_approval(approval_id)
     ctx.show(explanation, lambda explanation: _show_explanation(ctx, explanation))
 

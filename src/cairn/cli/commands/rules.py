@@ -41,6 +41,16 @@ async def list_rules(
     ctx.show({**autonomy, "emergency_stop": stop}, lambda _: _show_rules(ctx, autonomy, stop))
 
 
+def _mode(rule: JsonObject) -> str:
+    match rule["mode"]:
+        case "rollout":
+            return f"active, {rule['rollout_percentage']:g}%"
+        case "full":
+            return "active, 100%"
+        case mode:
+            return mode.replace("_", " ")
+
+
 def _show_rules(ctx: CliContext, autonomy: JsonObject, stop: JsonObject) -> None:
     if stop["stopped"]:
         ctx.output.line(f"Emergency stop by {stop['by']}: {stop['reason']}", "red")
@@ -48,9 +58,7 @@ def _show_rules(ctx: CliContext, autonomy: JsonObject, stop: JsonObject) -> None
         (
             rule["rule"],
             rule["pipeline_name"] or rule["scope"],
-            rule["mode"].replace("_", " ")
-            if rule["mode"] != "rollout"
-            else f"rollout {rule['rollout_percentage']:g} %",
+            _mode(rule),
             rule["approved"] or "",
             rule["required_approval"] or "",
             proportion_text(rule["disagreement"]),
