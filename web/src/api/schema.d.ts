@@ -6286,11 +6286,11 @@ export interface components {
              */
             at: string;
             /**
-             * By
+             * Check
              * @description `schema`: the declared outputs. `lenient`: a model that judges small mismatches. `custom`: a model with the checkpoint's validation prompt.
              * @enum {string}
              */
-            by: "schema" | "lenient" | "custom";
+            check: "schema" | "lenient" | "custom";
             /** Passed */
             passed: boolean;
             /**

@@ -153,7 +153,7 @@ class ResultValidation(View):
     attempt_number: int
     revision_iteration: int
     at: Instant
-    by: Annotated[
+    check: Annotated[
         Literal["schema", "lenient", "custom"],
         Field(
             description="`schema`: the declared outputs. `lenient`: a model that judges small mismatches."

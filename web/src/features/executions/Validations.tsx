@@ -6,7 +6,7 @@ import { SimulatedTag } from '~/ui/SimulatedTag'
 import { useNow } from '~/ui/Time'
 import styles from './Validations.module.css'
 
-const VALIDATOR_LABELS: Record<Validation['by'], string> = {
+const VALIDATOR_LABELS: Record<Validation['check'], string> = {
   schema: 'Checked against the schema',
   lenient: 'Minor deviations, judged by a model',
   custom: 'Judged by a model with the criteria of the checkpoint',
@@ -24,13 +24,13 @@ export function Validations({ validations }: { validations: readonly Validation[
       <h3>Validation</h3>
       <ol>
         {shown.toReversed().map((validation) => (
-          <li key={`${validation.at} ${validation.by} ${validation.attempt_number}`}>
+          <li key={`${validation.at} ${validation.check} ${validation.attempt_number}`}>
             <p className={styles.header}>
               <strong className={styles.verdict} data-passed={validation.passed || undefined}>
                 {validation.passed ? <IconCircleCheckFilled size={15} /> : <IconCircleXFilled size={15} />}
                 {validation.passed ? 'Passed' : 'Failed'}
               </strong>
-              <span>{VALIDATOR_LABELS[validation.by]}</span>
+              <span>{VALIDATOR_LABELS[validation.check]}</span>
               {validation.is_simulated && <SimulatedTag />}
               <span className={styles.time}>
                 {validation.revision_iteration > 0 && `revision ${validation.revision_iteration}, `}

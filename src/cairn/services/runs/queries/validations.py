@@ -24,7 +24,7 @@ def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[
                 attempt_number=row.attempt_number,
                 revision_iteration=row.revision_iteration,
                 at=row.at,
-                by=row.by,
+                check=row.by,
                 passed=row.passed,
                 reason=row.reason,
                 findings=[ResultFinding(**finding) for finding in row.findings],
