@@ -20,7 +20,7 @@ def test_a_new_project_completes_with_three_commands(local_shell: Shell, tmp_pat
     ]
     assert local_shell("apply", str(folder)).out == mentions("My report", "1")
     assert local_shell("run", "My report").out.splitlines()[-1] == mentions("My report@v1 completed", "2")
-    assert local_shell("artifacts", "show", "My report/report").out.endswith("- 18 words\n- the longest is *Walkers*\n")
+    assert local_shell("artifacts", "show", "My report/report").out.endswith("- 18 words\n- the longest is *stones*\n")
 
 
 def test_scripts_are_applied_with_their_definition(server_shell: Shell, tmp_path: Path) -> None:
