@@ -154,9 +154,9 @@ def _from_document(error: DocumentError) -> Response:
 
 
 def _from_definition(error: DefinitionError) -> Response:
-    found = [finding for finding in error.findings if finding.severity is Severity.ERROR]
-    locations = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in found]
-    count = "1 error" if len(found) == 1 else f"{len(found)} errors"
+    findings = [finding for finding in error.findings if finding.severity is Severity.ERROR]
+    locations = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in findings]
+    count = "1 error" if len(findings) == 1 else f"{len(findings)} errors"
     return to_response(problem_of("invalid-definition", f"Invalid {error.noun}: {count}.", locations))
 
 
@@ -198,15 +198,15 @@ def _from_http(error: HTTPException) -> Response:
 
 
 def _from_validation(error: RequestValidationError) -> Response:
-    locations = [_location(found) for found in error.errors()]
+    locations = [_location(details) for details in error.errors()]
     names = ", ".join(dict.fromkeys(location.path or "the body" for location in locations))
     return to_response(problem_of("invalid-input", f"Invalid values: {names}.", locations))
 
 
-def _location(found: Any) -> ErrorLocation:
+def _location(details: Any) -> ErrorLocation:
     """The location of an error that Pydantic found, written like all others."""
-    source, *steps = found["loc"]
-    message = "This is required." if found["type"] == "missing" else f"{found['msg']}."
+    source, *steps = details["loc"]
+    message = "This is required." if details["type"] == "missing" else f"{details['msg']}."
     if source == "body":
         return ErrorLocation(path=join(steps), message=message)
     return ErrorLocation(path=f"?{steps[0]}" if source == "query" else str(steps[0]), message=message)

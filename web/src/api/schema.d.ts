@@ -2526,7 +2526,7 @@ export interface paths {
         get?: never;
         /**
          * Review Audit
-         * @description Review an automatic approval. The run is not affected, but the review counts towards the rule's score.
+         * @description Review an automatic approval. The run is not affected, but the review counts toward the rule's score.
          */
         put: operations["reviewAudit"];
         post?: never;

@@ -77,6 +77,6 @@ def list_audits(
 async def review_audit(
     approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, actor: CurrentActor
 ) -> Audit:
-    """Review an automatic approval. The run is not affected, but the review counts towards the rule's score."""
+    """Review an automatic approval. The run is not affected, but the review counts toward the rule's score."""
     await services.rules.review(approval_id, body.agrees, body.comment, actor)
     return await run_in_threadpool(services.rule_queries.audit, approval_id)
