@@ -1,4 +1,4 @@
-"""Runners: they do the work of one dispatch and check its result."""
+"""Runners: each does the work of one dispatch and checks its result."""
 
 from cairn.runners.ctx import Artifacts, Ctx
 from cairn.runners.errors import CannotStart, ContextTooLong, InvalidInputData, MissingReference

@@ -1,4 +1,4 @@
-"""Check the arguments of `propose_action`, and turn them into an outcome."""
+"""Check the arguments of `propose_action` and convert them into an outcome."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def proposal(
     call: RecordedCall | None,
     inputs_content: bytes | None,
 ) -> ProposesAction:
-    """Invalid arguments are replaced by defaults, because the process of a script is not trusted."""
+    """Build the outcome. Invalid arguments are replaced by defaults, because a script's process is not trusted."""
     parameters: Any = arguments.get("parameters")
     return ProposesAction(
         operation_type=str(arguments.get("operation_type", "")),

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class CallStopped(RuntimeError):
-    """The execution has ended. Anything that the function still does is ignored."""
+    """The execution has ended. Whatever the function still does is ignored."""
 
     def __init__(self) -> None:
         super().__init__("This execution was stopped. Anything that the function still does is ignored.")
@@ -30,7 +30,7 @@ class CallThread:
         self._is_abandoned = False
 
     async def run(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-        """The return value of the call, or its exception."""
+        """Run the call. Return its return value or its exception."""
         done: asyncio.Future[tuple[Any, BaseException | None]] = self._loop.create_future()
 
         def work() -> None:

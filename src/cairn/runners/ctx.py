@@ -1,4 +1,4 @@
-"""The `ctx` that a function is called with. Scripts get an equivalent one from `processes.child`."""
+"""The `ctx` argument of functions. Scripts get an equivalent `ctx` from `processes.child`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ReworkNote:
     artifacts: Artifacts  # produced by the requester so far
 
     @classmethod
-    def of(cls, rework: ReworkBrief) -> ReworkNote:
+    def from_brief(cls, rework: ReworkBrief) -> ReworkNote:
         return cls(rework.prompt, rework.reason, rework.requested_by, Artifacts(rework.artifacts))
 
 
@@ -88,7 +88,7 @@ class Ctx:
 
     @property
     def inputs(self) -> Any:
-        """Mapped from the run's input and context."""
+        """The input, mapped from the run's input and context."""
         return self._material.input
 
     @property
@@ -114,7 +114,7 @@ class Ctx:
 
         The function ends here. When the rework is done, the function is called again. Up to this call it sees the same
         inputs as before. Then the call returns `status`, `reason`, `execution_id` and `artifacts` of the rework, and
-        `inputs` and `references` are the new ones.
+        `inputs` and `references` are updated.
         """
         return self._services.request_rework(checkpoint, prompt, reason)
 
@@ -148,7 +148,7 @@ class Ctx:
 
 
 def _loggable(value: Any) -> Any:
-    """The value, or its repr if JSON can't represent it: logging never fails because of its details."""
+    """The value, or its repr if JSON can't represent it, so that logging never fails because of its details."""
     try:
         encode_json(value)
     except DocumentError:

@@ -1,4 +1,4 @@
-"""Errors that keep an execution from starting: its inputs are missing, invalid or too long."""
+"""Errors that prevent an execution from starting: its inputs are missing, invalid or too long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The artifacts that a checkpoint must produce: declared ones, and those implied by its mode."""
+"""The artifacts that a checkpoint must produce, either declared or implied by its mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cairn.definitions.execution_config import HumanOnlyConfig
 from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.model import CheckpointDefinition
 
-DEFAULT_NAME = "output"  # of the artifact for a returned value or an answer, if none is declared
+DEFAULT_NAME = "output"  # name of the artifact for a returned value or an answer, if none is declared
 PASS_DECISION_SCHEMA: JsonSchema = {  # the output of a checkpoint that decides on the pass
     "type": "object",
     "properties": {"decision": {"enum": ["COMPLETE", "RESTART", "ESCALATE"]}, "reason": {"type": "string"}},
@@ -37,14 +37,16 @@ class DeclaredArtifact:
 
 
 class ExpectedArtifacts:
-    """Every artifact that one checkpoint may or must produce."""
+    """All optional and required artifacts of one checkpoint."""
 
     def __init__(self, checkpoint: CheckpointDefinition) -> None:
         self.checkpoint = checkpoint
         self.artifacts: dict[str, DeclaredArtifact] = {}
-        for one in checkpoint.output.artifacts:
-            artifact_id = one.artifact_id or implied_id(checkpoint, one.name)
-            self.artifacts[one.name] = DeclaredArtifact(artifact_id, one.name, one.format, one.content_schema)
+        for artifact in checkpoint.output.artifacts:
+            artifact_id = artifact.artifact_id or implied_id(checkpoint, artifact.name)
+            self.artifacts[artifact.name] = DeclaredArtifact(
+                artifact_id, artifact.name, artifact.format, artifact.content_schema
+            )
         self.uploads: dict[str, DeclaredArtifact] = {}  # by the name of the form field
         form = checkpoint.execution.human_only_config
         if form is not None:
@@ -79,8 +81,10 @@ class ExpectedArtifacts:
     def _add(
         self, name: str, format: str | None, *, required: bool = False, schema: JsonSchema | None = None
     ) -> DeclaredArtifact:
-        one = self.artifacts[name] = DeclaredArtifact(implied_id(self.checkpoint, name), name, format, schema, required)
-        return one
+        declared = self.artifacts[name] = DeclaredArtifact(
+            implied_id(self.checkpoint, name), name, format, schema, required
+        )
+        return declared
 
     def _unused_name(self, name: str, suffix: str) -> str:
         while name in self.artifacts:
@@ -88,19 +92,19 @@ class ExpectedArtifacts:
         return name
 
     def _find_json(self) -> tuple[DeclaredArtifact, ...]:
-        return tuple(one for one in self.artifacts.values() if one.format == "json")
+        return tuple(artifact for artifact in self.artifacts.values() if artifact.format == "json")
 
     def find(self, name: str) -> DeclaredArtifact | None:
         """Find an artifact by its name, with or without the format."""
         if name in self.artifacts:
             return self.artifacts[name]
         stem, _, extension = name.rpartition(".")
-        one = self.artifacts.get(stem)
-        return one if one is not None and one.format == extension else None
+        artifact = self.artifacts.get(stem)
+        return artifact if artifact is not None and artifact.format == extension else None
 
 
 def expected(checkpoint: CheckpointDefinition) -> ExpectedArtifacts:
-    """Cached by the identity of the checkpoint."""
+    """The expected artifacts of a checkpoint, cached by its identity."""
     cached = _cache.get(id(checkpoint))
     if cached is None or cached.checkpoint is not checkpoint:
         if len(_cache) >= MAX_CACHED:
@@ -114,8 +118,8 @@ _cache: dict[int, ExpectedArtifacts] = {}
 
 def artifact_id(checkpoint: CheckpointDefinition, name: str) -> str:
     """The declared id of an artifact, or one derived from the checkpoint and the name."""
-    one = expected(checkpoint).artifacts.get(name)
-    return one.id if one is not None else implied_id(checkpoint, name)
+    declared = expected(checkpoint).artifacts.get(name)
+    return declared.id if declared is not None else implied_id(checkpoint, name)
 
 
 def implied_id(checkpoint: CheckpointDefinition, name: str) -> str:

@@ -37,7 +37,7 @@ class FunctionRegistry(Mapping[str, Registered]):
     """Functions by the names that definitions use.
 
     Use it as a decorator: `@function` registers a function under its own name, `@function("reports.count")` under
-    another one.
+    another name.
     """
 
     def __init__(self) -> None:
@@ -138,14 +138,14 @@ class FunctionRunner:
 
 
 def _outcome_of(error: BaseException, function: Function, recorded: RecordedCalls, staging: Staging) -> Outcome:
-    """The outcome of a call that raised: it waits for a result, or it failed."""
+    """The outcome of a call that raised an exception, because it waits for a result or failed."""
     if isinstance(error, CallPending):
         return recorded.outcome_of(error, tuple(staging.files().artifacts))
     return Errored(error.failure if isinstance(error, CallMismatch) else failure_from(error, function))
 
 
 def ctx_of(work: WorkOrder, material: WorkInputs, services: CtxServices) -> Ctx:
-    rework = ReworkNote.of(work.rework) if work.rework is not None else None
+    rework = ReworkNote.from_brief(work.rework) if work.rework is not None else None
     return Ctx(material, work.workspace, work.feedback, work.attempt, work.revision, services, rework)
 
 

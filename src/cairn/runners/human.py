@@ -1,4 +1,4 @@
-"""Run checkpoints that people complete: a submitted form becomes the artifacts."""
+"""Run checkpoints that people complete. A submitted form becomes the artifacts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class HumanRunner:
 
 
 def fields_of(checkpoint: CheckpointDefinition, answer: Fields, files: Mapping[str, UploadedFile]) -> dict[str, Value]:
-    """The answer as other checkpoints read it, with filenames instead of upload ids."""
+    """The fields that other checkpoints read, with filenames instead of upload ids."""
     form = checkpoint.execution.human_only_config
     uploads = {field.name for field in _filled_file_fields(form, answer)} if form is not None else set[str]()
     return {

@@ -1,4 +1,4 @@
-"""The run's context, and the input that a checkpoint gets from it."""
+"""The run's context, and the input that is mapped from it for a checkpoint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.runners.mismatches import Mismatch, check
 
 
 def sources(checkpoint: CheckpointDefinition) -> frozenset[str] | None:
-    """The keys that the input mapping reads: checkpoints and `input`. None: it reads the whole context."""
+    """The checkpoint keys and `input` that the input mapping reads. None: it reads the whole context."""
     if not checkpoint.input_mapping:
         return None
     return frozenset(parse_path(path).root for path in checkpoint.input_mapping.values())
@@ -25,24 +25,24 @@ def value_of(expected: ExpectedArtifacts, artifacts: Mapping[str, Value], output
     if len(expected.json) == 1:
         return artifacts.get(expected.json[0].name)
     if expected.json:
-        return {one.name: artifacts[one.name] for one in expected.json if one.name in artifacts}
+        return {artifact.name: artifacts[artifact.name] for artifact in expected.json if artifact.name in artifacts}
     return output
 
 
 def read_value(
     checkpoint: CheckpointDefinition, artifacts: Sequence[ProducedFile | StoredFile], output: Value = None
 ) -> Value:
-    """The same from the files of a completed execution. `output`: the fields of a form that saves no JSON."""
+    """A checkpoint's value, read from the files of an execution. `output`: the fields of a form without JSON."""
     declared = expected(checkpoint)
-    names = {one.name for one in declared.json}
+    names = {artifact.name for artifact in declared.json}
     values = {file.name: _decoded(checkpoint, file) for file in artifacts if file.name in names}
     return value_of(declared, values, output)
 
 
 def values_of(checkpoint: CheckpointDefinition, artifacts: tuple[StoredFile, ...]) -> tuple[StoredFile, ...]:
     """The artifacts that are part of the context."""
-    names = {one.name for one in expected(checkpoint).json}
-    return tuple(one for one in artifacts if one.name in names)
+    names = {declared.name for declared in expected(checkpoint).json}
+    return tuple(artifact for artifact in artifacts if artifact.name in names)
 
 
 def run_context(run_input: Value, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -68,6 +68,6 @@ def _decoded(checkpoint: CheckpointDefinition, file: ProducedFile | StoredFile) 
     try:
         return decode_json(data, max_bytes=max(len(data), 1))
     except DocumentError as error:
-        # Possible because people can accept a result that failed validation.
+        # People can accept a result that failed validation.
         mismatch = Mismatch(f"{file.name}.{file.format}", f"expected JSON, but {error}")
         raise InvalidInputData(f"The output of {checkpoint.key}", [mismatch]) from None

@@ -1,4 +1,4 @@
-"""Limits on what one checkpoint may read and produce."""
+"""Limits on the inputs and outputs of a checkpoint."""
 
 from __future__ import annotations
 

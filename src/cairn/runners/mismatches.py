@@ -15,7 +15,7 @@ MAX_SHOWN = 20  # mismatches in one message
 
 
 class Mismatch(NamedTuple):
-    """One place where a value differs from its declaration."""
+    """One difference between a value and its declaration."""
 
     path: str
     message: str
@@ -31,7 +31,7 @@ class Mismatch(NamedTuple):
 
 
 def check(schema: JsonSchema, value: Value, location: str) -> list[Mismatch]:
-    """The violations of the schema, at most one more than is shown."""
+    """The violations of the schema, at most one more than a message lists."""
     try:
         violations = iter_violation_details(compile_schema(schema), schema, value)
     except SchemaError as error:
@@ -42,5 +42,5 @@ def check(schema: JsonSchema, value: Value, location: str) -> list[Mismatch]:
 
 def listed(mismatches: Sequence[Mismatch]) -> str:
     """The first mismatches, one line each."""
-    lines = [f"- {one}" for one in mismatches[:MAX_SHOWN]]
+    lines = [f"- {mismatch}" for mismatch in mismatches[:MAX_SHOWN]]
     return "\n".join(lines if len(mismatches) <= MAX_SHOWN else [*lines, "- and more"])

@@ -1,4 +1,4 @@
-"""Assembles the context of a checkpoint: its prompts and the content that it reads, as one text."""
+"""Assemble the context of a checkpoint: its prompts and the content that it reads, as one text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def assemble(
     limits: RunnerLimits | None = None,
     additions: PromptAdditions | None = None,
 ) -> AssembledContext:
-    """Assemble the prompts and the inputs. The default agent is the checkpoint's only one.
+    """Assemble the prompts and the inputs. The default agent is the checkpoint's single agent.
 
     Raises MissingReference if a referenced output does not exist.
     """
@@ -89,7 +89,7 @@ def check_length(context: AssembledContext, limit: int, other_sizes: Sequence[tu
 
 
 def prompts(checkpoint: CheckpointDefinition, agent: Agent | None = None) -> tuple[str, str]:
-    """The system and task prompts of the checkpoint, followed by the agent's or the form's."""
+    """The system and task prompts of the checkpoint, followed by those of the agent or the form."""
     execution, instructions = checkpoint.execution, checkpoint.instructions
     if agent is None and execution.agent_config is not None:
         agent = execution.agent_config.agent
@@ -118,12 +118,14 @@ def _select_artifacts(
 ) -> ArtifactSource:
     if reference.artifact_ids is None:
         return source
-    by_name = {one.name: one for one in source.artifacts} | {one.artifact_id: one for one in source.artifacts}
+    by_name = {artifact.name: artifact for artifact in source.artifacts} | {
+        artifact.artifact_id: artifact for artifact in source.artifacts
+    }
     missing = [name for name in reference.artifact_ids if name not in by_name]
     if missing:
         raise MissingReference(
             f"{checkpoint.key} references {', '.join(missing)} of {reference.checkpoint_id}, which has not produced it."
-            f" Its artifacts: {', '.join(one.name for one in source.artifacts) or 'none'}."
+            f" Its artifacts: {', '.join(artifact.name for artifact in source.artifacts) or 'none'}."
         )
     artifacts = tuple(by_name[name] for name in reference.artifact_ids)
     return ArtifactSource(source.checkpoint_name, source.position, source.run_version, artifacts, source.pass_number)
@@ -145,8 +147,8 @@ def files_to_summarize(
 
 
 def summarized_checkpoints(checkpoint: CheckpointDefinition) -> set[str]:
-    """The referenced checkpoints whose outputs may be summarized."""
-    return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
+    """The referenced checkpoints whose outputs can be summarized."""
+    return {source.checkpoint_id for source in checkpoint.inputs.include_checkpoint_outputs if source.use_summarization}
 
 
 def _sections(
@@ -175,7 +177,7 @@ def _sections(
         sections.append((section, reference_point))
     if inputs.rework is not None:
         sections.append((_rework_section(checkpoint, inputs.rework, limits), after))
-    # Models follow the end of a prompt best: findings and then feedback come last.
+    # Models follow the end of a prompt best, so findings and then feedback come last.
     if inputs.findings:
         sections.append((_text_section(checkpoint, BlockKind.VALIDATION_FINDINGS, inputs.findings), after))
     if inputs.feedback:
@@ -210,8 +212,8 @@ def _file_section(
     blocks = [_block(checkpoint, kind, heading, source, file, limits) for file in source.artifacts]
     if summaries is not None:
         blocks = [
-            _with_summary(block, summaries.get(one.checksum))
-            for block, one in zip(blocks, source.artifacts, strict=True)
+            _with_summary(block, summaries.get(artifact.checksum))
+            for block, artifact in zip(blocks, source.artifacts, strict=True)
         ]
     return PromptSection(kind, heading, labels, tuple(blocks))
 

@@ -1,4 +1,4 @@
-"""Formats context for models as Markdown, XML or JSON, so that content can't pass for instructions."""
+"""Format context for models as Markdown, XML or JSON, so that content can't be mistaken for instructions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class PromptLayout:
     content_location: str  # tells the model where the content is
 
 
-# ---- markdown ----------------------------------------------------------------------------------
+# Markdown
 
 _LANGUAGES = {"md": "markdown", "mmd": "mermaid", "py": "python", "txt": "text"}
 _BACKTICKS = re.compile("`+")
@@ -133,7 +133,7 @@ def _sides(example: Example) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _markdown_statements(statements: Sequence[PromptStatement]) -> str:
-    return "\n\n".join(f"{one_line(one.speaker)}:\n{fenced(one.text, 'text')}" for one in statements)
+    return "\n\n".join(f"{one_line(statement.speaker)}:\n{fenced(statement.text, 'text')}" for statement in statements)
 
 
 def _markdown_titled(title: str, text: str) -> str:
@@ -146,13 +146,13 @@ def one_line(text: str) -> str:
 
 def displayable(name: str) -> str:
     """The file name with control and formatting characters replaced."""
-    return _UNSHOWN.sub("\ufffd", name)
+    return _NOT_DISPLAYABLE.sub("\ufffd", name)
 
 
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_NOT_DISPLAYABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
-# ---- xml -----------------------------------------------------------------------------------------
+# Xml
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -206,7 +206,8 @@ def _valid_xml(text: str) -> str:
 
 def _xml_statements(statements: Sequence[PromptStatement]) -> str:
     return "\n".join(
-        f"<statement{_attributes({'speaker': one.speaker})}>{_text(one.text)}</statement>" for one in statements
+        f"<statement{_attributes({'speaker': statement.speaker})}>{_text(statement.text)}</statement>"
+        for statement in statements
     )
 
 
@@ -216,7 +217,7 @@ def _xml_titled(title: str, text: str) -> str:
     return f"<{name}>\n{text}\n</{name}>"
 
 
-# ---- json ----------------------------------------------------------------------------------------
+# Json
 
 
 def _json(sections: Sequence[PromptSection]) -> str:
@@ -253,7 +254,7 @@ def _json_examples(examples: Sequence[Example]) -> str:
 
 
 def _json_content(block: PromptBlock) -> Value:
-    """A JSON file as its value, any other file as a string."""
+    """The value of a JSON file, or the text of any other file."""
     if block.format == "json" and block.content is not None:
         try:
             return decode_json(block.content, max_depth=100)
@@ -263,7 +264,7 @@ def _json_content(block: PromptBlock) -> Value:
 
 
 def _json_statements(statements: Sequence[PromptStatement]) -> str:
-    value: Value = {"statements": [{"speaker": one.speaker, "text": one.text} for one in statements]}
+    value: Value = {"statements": [{"speaker": statement.speaker, "text": statement.text} for statement in statements]}
     return encode_json(value, indent=True).decode()
 
 

@@ -1,4 +1,4 @@
-"""Calls of a function that wait for a result. When the function is called again, recorded calls return theirs."""
+"""Calls of a function that wait for a result. When the function is called again, recorded calls return the result."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class CallMismatch(BaseException):
 
 def call_text(kind: str, arguments: Mapping[str, Any]) -> str:
     """The call as Python code, for messages."""
-    shown = ", ".join(f"{name}={str(value)[:MAX_ARGUMENT]!r}" for name, value in arguments.items())
-    return f"{method_name(kind)}({shown})"
+    argument_text = ", ".join(f"{name}={str(value)[:MAX_ARGUMENT]!r}" for name, value in arguments.items())
+    return f"{method_name(kind)}({argument_text})"
 
 
 class CallResult(dict[str, Any]):
@@ -71,7 +71,7 @@ class _InputsAtCall:
 
 
 class RecordedCalls:
-    """The calls of a function and its inputs. Up to each recorded call it sees the inputs recorded with that call."""
+    """The calls and inputs of a function. Up to each recorded call, it sees the inputs recorded with that call."""
 
     def __init__(self, work: WorkOrder) -> None:
         self._work = work
@@ -98,7 +98,7 @@ class RecordedCalls:
         return self._work.material.prompt
 
     def _set_inputs(self, number: int) -> None:
-        """Show the inputs after so many calls."""
+        """Set the inputs that the function sees after `number` calls."""
         calls, read_content = self._work.calls, self._work.read_content
         if number >= len(calls) or calls[number].result is None or read_content is None:
             self._inputs = self._work.material

@@ -1,4 +1,4 @@
-"""Chooses the runner for each dispatch."""
+"""Choose the runner for each dispatch."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class RunnerRegistry(dict[ExecutionMode, Runner]):
     """The runner of each execution mode."""
 
     def __init__(self, runners: Mapping[ExecutionMode, Runner], judge: AgentResources | None = None) -> None:
-        """`judge`: lets a model judge results. Without it, results are only checked against their schemas."""
+        """`judge`: resources to let a model judge results. By default, only schemas are checked."""
         super().__init__(runners)
         self._judge = judge
 
     async def run(self, work: WorkOrder) -> Outcome:
-        """Run the work order, and let a model judge the result where the definition asks for it."""
+        """Run the work order, and let a model judge the result if the definition requires it."""
         mode = work.checkpoint.execution.mode
         runner = self.get(mode)
         if runner is None:
@@ -46,7 +46,7 @@ class RunnerRegistry(dict[ExecutionMode, Runner]):
 
 
 def needs_judge(checkpoint: CheckpointDefinition) -> bool:
-    """Whether a model may have to judge the result."""
+    """Whether the definition can require a model to judge the result."""
     validation = checkpoint.output.validation
     if not validation.enabled:
         return False

@@ -1,4 +1,4 @@
-"""The inputs that a script sees. When it is called again, it sees the recorded inputs up to each recorded call."""
+"""The inputs of a script. When it is called again, it sees the recorded inputs up to each recorded call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cairn.ports import RecordedCall, ReworkBrief, StoredFile, WorkMaterial, Wor
 
 
 class ReplayInputs:
-    """Documents of the inputs, as JSON. Its methods may read from the database, so call them in a thread."""
+    """The inputs as JSON documents. The methods can read from the database, so call them in a thread."""
 
     def __init__(self, work: WorkOrder) -> None:
         self._work = work
@@ -19,7 +19,7 @@ class ReplayInputs:
         self._files: dict[str, StoredFile] = {}  # readable files, by checksum
 
     def at_call(self, number: int) -> bytes:
-        """The inputs after so many calls: up to the next recorded call, those recorded with it."""
+        """The inputs after `number` calls. Up to the next recorded call, these are the inputs recorded with it."""
         calls = self._work.calls
         if number < len(calls) and calls[number].result is not None and calls[number].inputs_checksum is not None:
             return self._recorded(calls[number])
@@ -29,8 +29,8 @@ class ReplayInputs:
         if self._current is None:
             material, rework = self._work.material, self._work.rework
             self._current = _document(material, rework)
-            shown = (material.previous, rework.artifacts if rework else (), *material.references.values())
-            self._files.update({file.checksum: file for files in shown for file in files})
+            groups = (material.previous, rework.artifacts if rework else (), *material.references.values())
+            self._files.update({file.checksum: file for files in groups for file in files})
         return self._current
 
     def _recorded(self, call: RecordedCall) -> bytes:

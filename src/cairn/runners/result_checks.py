@@ -31,7 +31,7 @@ class ProducedFiles:
 
 
 def check_result(work: WorkOrder, result: ProducedFiles, limits: RunnerLimits) -> Produced | InvalidResult:
-    """Produced if every declared artifact exists and is valid, and there are no others."""
+    """Check a result. It is Produced if all declared artifacts exist and are valid, and there are no other ones."""
     declared = expected(work.checkpoint)
     accepted = {
         file.name: file
@@ -44,7 +44,7 @@ def check_result(work: WorkOrder, result: ProducedFiles, limits: RunnerLimits) -
         *(undeclared(declared, file_name(file)) for file in result.artifacts if not _is_declared(declared, file)),
         *_oversized(result, limits),
     ]
-    violations: list[Mismatch] = []  # of schemas; a lenient validation may accept them
+    violations: list[Mismatch] = []  # of schemas; a lenient validation can accept them
     values: dict[str, Value] = {}
     if not mismatches:
         mismatches += _payload(work, declared, result, limits)
@@ -73,7 +73,7 @@ def _outcome(
 ) -> Produced | InvalidResult:
     found = (*mismatches, *violations)
     if found:
-        verdict = ValidationVerdict(SCHEMA, False, tuple(one.finding for one in found[:MAX_SHOWN]))
+        verdict = ValidationVerdict(SCHEMA, False, tuple(mismatch.finding for mismatch in found[:MAX_SHOWN]))
         return InvalidResult(accepted, _failure(found), (verdict,), None if mismatches else produced)
     if work.checkpoint.output.validation.enabled:
         return replace(produced, verdicts=(ValidationVerdict(SCHEMA, True),))
@@ -94,7 +94,7 @@ def _is_declared(declared: ExpectedArtifacts, file: ProducedFile | StoredFile) -
 
 
 def undeclared(declared: ExpectedArtifacts, name: str) -> Mismatch:
-    names = ", ".join(f"{one.name}.{one.format}" for one in declared.checkpoint.output.artifacts)
+    names = ", ".join(f"{artifact.name}.{artifact.format}" for artifact in declared.checkpoint.output.artifacts)
     return Mismatch(name, f"the artifact is not declared; declared artifacts: {names or 'none'}")
 
 

@@ -12,7 +12,7 @@ from cairn.runners.result_checks import ProducedFiles, undeclared
 
 
 class Staging:
-    """Errors are kept until the end, so that all of them can be reported together."""
+    """The staged artifacts. Errors are collected, so that all of them can be reported together."""
 
     def __init__(self, expected: ExpectedArtifacts) -> None:
         self._expected = expected
@@ -52,13 +52,13 @@ class Staging:
             self._rejected[name] = undeclared(self._expected, name)
 
     def finish(self, returned: Any, work: WorkOrder) -> ProducedFiles:
-        """All staged files, with the returned value as the only JSON artifact if that was not staged."""
+        """Return all staged files. The returned value becomes the only JSON artifact if that was not staged."""
         if returned is not None and (artifact := self._artifact_of_returned(work)) is not None:
             self._stage_value(artifact, returned)
         return self.files()
 
     def finish_json(self, returned: bytes | Mismatch, work: WorkOrder) -> ProducedFiles:
-        """The same for another process: `returned` is JSON, or says why the value could not be encoded."""
+        """Like `finish`, for another process. `returned` is JSON, or a mismatch if it could not be encoded."""
         if returned and (artifact := self._artifact_of_returned(work)) is not None:
             if isinstance(returned, bytes):
                 self._add(artifact, returned)
@@ -77,7 +77,7 @@ class Staging:
         return None
 
     def _ignored_message(self) -> str:
-        names = ", ".join(one.file for one in self._expected.json)
+        names = ", ".join(artifact.file for artifact in self._expected.json)
         if len(self._expected.json) == 1:
             return f"The returned value is ignored because {names} was staged."
         return f"The returned value is ignored: several JSON artifacts are declared ({names}). Stage each of them."

@@ -1,4 +1,4 @@
-"""Describe an exception of a user's code as a failure."""
+"""Describe an exception from a user's code as a failure."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ _LIBRARIES = (
 def failure_from(error: BaseException, function: Callable[..., Any]) -> Failure:
     """The type and message of the exception, with a traceback of the user's own code."""
     explained = traceback.TracebackException.from_exception(error, compact=True)
-    for one in _chain(explained):
-        one.stack = traceback.StackSummary.from_list([line for line in one.stack if _is_own(line, function)])
+    for exception in _chain(explained):
+        exception.stack = traceback.StackSummary.from_list(
+            [line for line in exception.stack if _is_own(line, function)]
+        )
     trace = "".join(explained.format())
     message = str(explained) or "no message"
     return Failure(type(error).__qualname__, message[:MAX_MESSAGE], trace[-MAX_TRACE:])
@@ -34,10 +36,10 @@ def _chain(explained: traceback.TracebackException) -> list[traceback.TracebackE
     """The exception, its causes, and the exceptions of a group."""
     pending, found = [explained], list[traceback.TracebackException]()
     while pending:
-        one = pending.pop()
-        found.append(one)
-        pending += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
-        pending += one.exceptions or []
+        exception = pending.pop()
+        found.append(exception)
+        pending += [cause for cause in (exception.__cause__, exception.__context__) if cause is not None]
+        pending += exception.exceptions or []
     return found
 
 

@@ -1,4 +1,4 @@
-"""Runs agents: prompts, turns, discussions, tools and results.
+"""Run agents: prompts, turns, discussions, tools and results.
 
 Importing this package does not import the agent library, which takes a second. AgentRunner imports it on first use.
 """

@@ -23,7 +23,7 @@ class AnswerSchema:
 
 
 def request_parameters(tools: Toolbox, answer: AnswerSchema | None) -> ModelRequestParameters:
-    """Tools and output settings. The provider's native structured output is used where there is one."""
+    """Tools and output settings. Structured output is native if the provider supports it."""
     functions = [_definition(tool) for tool in tools.tools.values()]
     if answer is None:
         return ModelRequestParameters(function_tools=functions, native_tools=list(tools.native))

@@ -1,4 +1,4 @@
-"""Reads a model response as text or as an object."""
+"""Read a model response as text or as an object."""
 
 from __future__ import annotations
 

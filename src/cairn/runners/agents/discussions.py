@@ -36,7 +36,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w]+")
 
 
 async def discuss(take_turn: TakeTurn, agents: Sequence[Agent], config: AgentConfig) -> tuple[AgentAnswer, Agent]:
-    """The answer that contains the result, and the agent that gave it."""
+    """Run a discussion. Return the answer that contains the result, and its agent."""
     discussion = Discussion(take_turn, team_of(agents, config.discussion_mode), config)
     match config.discussion_mode:
         case DiscussionMode.SEQUENTIAL:
@@ -50,7 +50,7 @@ async def discuss(take_turn: TakeTurn, agents: Sequence[Agent], config: AgentCon
 
 
 class Discussion:
-    """One discussion. Its turns have the same names after a restart, so finished turns are not repeated."""
+    """One discussion. Its turns keep their names after a restart, so completed turns are not repeated."""
 
     def __init__(self, take_turn: TakeTurn, team: Team, config: AgentConfig) -> None:
         self._take_turn = take_turn
@@ -79,7 +79,7 @@ class Discussion:
         team = self._team
         answers = await self._all("council/answer/{}", lambda agent: team.member_role(agent, COUNCIL_ANSWER))
         reviews = await self._all("council/review/{}", lambda agent: team.member_role(agent, COUNCIL_REVIEW, answers))
-        reviewed = [PromptStatement(f"{one.speaker}, reviewing", one.text) for one in reviews]
+        reviewed = [PromptStatement(f"{review.speaker}, reviewing", review.text) for review in reviews]
         return await self._final_turn("council/chair", COUNCIL_CHAIR, [*answers, *reviewed])
 
     async def debate(self) -> tuple[AgentAnswer, Agent]:
@@ -92,7 +92,7 @@ class Discussion:
         return await self._final_turn("debate/judge", DEBATE_JUDGE, statements)
 
     async def _all(self, name: str, role: Callable[[Agent], TurnRole]) -> list[PromptStatement]:
-        """One turn of each member, all at the same time."""
+        """Run one turn of each member, all at the same time."""
         members = self._team.members
         answers = await gather_all(
             [self._take_turn(name.format(self._slugs[agent.name]), role(agent)) for agent in members]
@@ -110,7 +110,7 @@ class Discussion:
 async def gather_all(turns: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """Run all turns to their end, even if one fails, so that every answer is saved. Then raise the first error.
 
-    An error is raised before a pause.
+    Errors take precedence over pauses.
     """
     results = await asyncio.gather(*turns, return_exceptions=True)
     errors = [result for result in results if isinstance(result, BaseException)]

@@ -1,4 +1,4 @@
-"""What agents are allowed to do on this server, from the settings."""
+"""The policy for agents on this server, from the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Composes the prompts of agents. The preview in the web app shows exactly the text that models receive."""
+"""Compose the prompts of agents. The preview in the web app shows exactly the text that models receive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILE_OPERATIONS = "file_operations"
 def compose_first_turn(
     checkpoint: CheckpointDefinition, inputs: ResolvedInputs, limits: RunnerLimits | None = None
 ) -> AssembledContext:
-    """The prompts of the first turn. A single agent has no other."""
+    """The prompts of the first turn, which is the only turn of a single agent."""
     return compose(checkpoint, inputs, first_role(checkpoint), limits)
 
 
@@ -37,8 +37,9 @@ def compose(
 
 def _system_addition(checkpoint: CheckpointDefinition, layout: PromptLayout) -> str:
     examples = checkpoint.instructions.examples
-    shown = layout.examples(examples) if examples else ""
-    return "\n\n".join(part for part in (shown, UNTRUSTED_CONTENT.format(location=layout.content_location)) if part)
+    example_text = layout.examples(examples) if examples else ""
+    untrusted = UNTRUSTED_CONTENT.format(location=layout.content_location)
+    return f"{example_text}\n\n{untrusted}" if example_text else untrusted
 
 
 def _task_addition(checkpoint: CheckpointDefinition, layout: PromptLayout, role: TurnRole) -> str:

@@ -1,4 +1,4 @@
-"""What agents share on this server: models, limits, policy, sandbox and HTTP client."""
+"""Resources that all agents on this server share: models, limits, policy, sandbox and HTTP client."""
 
 from __future__ import annotations
 
@@ -23,4 +23,6 @@ class AgentResources:
     policy: AgentPolicy = field(default_factory=AgentPolicy)
     sandbox: Sandbox | None = None
     http: HttpClient | None = None
-    code_slots: asyncio.Semaphore = field(default_factory=_code_slots)  # limits how many programs run at once
+    code_slots: asyncio.Semaphore = field(
+        default_factory=_code_slots
+    )  # limits the number of programs that run at the same time

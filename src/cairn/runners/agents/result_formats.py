@@ -1,4 +1,4 @@
-"""The form of an agent's result: files that it writes, one text, or one object with the content of all files."""
+"""The format of an agent's result: files that it writes, one text, or one object with the content of all files."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ Result = TextResult | ObjectResult | FilesResult
 
 
 def result_format(checkpoint: CheckpointDefinition, *, writes: bool) -> Result:
-    """The form of the result. `writes`: the agent has tools to write files."""
+    """The format of the result. `writes`: whether the agent has tools to write files."""
     outputs = expected(checkpoint)
     artifacts = tuple(outputs.artifacts.values())
-    if writes and any(one.required for one in artifacts):
+    if writes and any(artifact.required for artifact in artifacts):
         return FilesResult(artifacts)
     if len(artifacts) == 1 and artifacts[0].format != "json":
         return TextResult(artifacts[0])
@@ -145,7 +145,7 @@ def _key(artifact: DeclaredArtifact, members: Mapping[str, Any]) -> str:
     return key
 
 
-# ---- prompts ------------------------------------------------------------------------------------------------
+# Prompts
 def result_instructions(checkpoint: CheckpointDefinition, *, writes: bool) -> str:
     """The RESULT section of a prompt. Empty if any text is a valid answer."""
     outputs = expected(checkpoint)
@@ -154,7 +154,9 @@ def result_instructions(checkpoint: CheckpointDefinition, *, writes: bool) -> st
             lines = [
                 f"Write these files with the tools. Each must be complete, and {STAGING} must not contain other files:"
             ]
-            lines += [_list_item(outputs, one, f"{STAGING}/{one.file}", with_schema=True) for one in declared]
+            lines += [
+                _list_item(outputs, artifact, f"{STAGING}/{artifact.file}", with_schema=True) for artifact in declared
+            ]
             return "\n".join([*lines, "When all files are written, reply with a short summary of what you did."])
         case TextResult(artifact) if artifact.required:
             description = _description(outputs, artifact)
@@ -166,7 +168,9 @@ def result_instructions(checkpoint: CheckpointDefinition, *, writes: bool) -> st
             return ""
         case ObjectResult(members=members):
             lines = ["Return one object in the requested format. It contains:"]
-            lines += [_list_item(outputs, one, one.file, with_schema=False) for one, _ in members.values()]
+            lines += [
+                _list_item(outputs, artifact, artifact.file, with_schema=False) for artifact, _ in members.values()
+            ]
             return "\n".join(lines)
 
 
@@ -190,17 +194,17 @@ def _member_description(outputs: ExpectedArtifacts, artifact: DeclaredArtifact) 
 
 
 def _description(outputs: ExpectedArtifacts, artifact: DeclaredArtifact) -> str:
-    for one in outputs.checkpoint.output.artifacts:
-        if one.name == artifact.name:
-            return one.description
+    for definition in outputs.checkpoint.output.artifacts:
+        if definition.name == artifact.name:
+            return definition.description
     return ""
 
 
 def strip_fence(text: str, format: str) -> str:
-    """Remove the fence that models often put around a whole file."""
+    """Remove the code fence that models often add around a whole file."""
     found = _FENCED.match(text)
     if found is None or found[1] in found[3]:
         return text
     if format == "md" and found[2].lower() not in ("md", "markdown"):
-        return text  # a Markdown file may consist of one code block
+        return text  # a Markdown file can consist of one code block
     return f"{found[3]}\n"

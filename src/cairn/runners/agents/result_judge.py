@@ -1,4 +1,4 @@
-"""A model judges a result: against its schema if strictness is lenient, or by the author's validation prompt."""
+"""Let a model judge a result: against its schema if strictness is lenient, or by the author's validation prompt."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ VERDICT = AnswerSchema(
 
 
 async def judge_result(work: WorkOrder, outcome: Produced | InvalidResult, resources: AgentResources) -> Outcome:
-    """The outcome after a model has judged the result, if the definition asks for it."""
+    """Return the outcome after a model has judged the result, if the definition requires it."""
     try:
         judge = ResultJudge(work, resources, await Transcript.open(work.conversation, resources.models))
         return await judge.judge(outcome)
@@ -124,8 +124,8 @@ class ResultJudge:
 
     def _lenient_question(self, outcome: InvalidResult) -> str:
         """The lenient task with the schema violations and the schemas."""
-        lines = "\n".join(f"- {one.path}: {one.message}" for one in outcome.verdicts[0].findings)
-        schemas = {one.file: one.schema for one in expected(self._work.checkpoint).artifacts.values()}
+        lines = "\n".join(f"- {finding.path}: {finding.message}" for finding in outcome.verdicts[0].findings)
+        schemas = {declared.file: declared.schema for declared in expected(self._work.checkpoint).artifacts.values()}
         schemas["the output"] = self._work.checkpoint.output_schema
         parts = [LENIENT_TASK, f"Schema violations:\n{fenced(lines, 'text')}"]
         parts += [_schema_text(name, schema) for name, schema in schemas.items() if schema is not None]
@@ -138,10 +138,10 @@ class ResultJudge:
             work.execution_id, work.attempt, work.checkpoint.key, lambda message: work.log("warning", message, None)
         )
         chosen = await asyncio.to_thread(resources.models.choose, config.model, config.model_settings, call_context)
-        files = await asyncio.to_thread(lambda: [_file_text(one) for one in artifacts])
+        files = await asyncio.to_thread(lambda: [_file_text(file) for file in artifacts])
         prompt = "\n\n".join([*self._task(), f"=== THE RESULT ===\n{chr(10).join(files) or 'No files.'}", question])
         context = AssembledContext(SYSTEM_PROMPT, prompt, (), f"{SYSTEM_PROMPT}\n\n{prompt}")
-        sizes = [(file_name(one), len(text)) for one, text in zip(artifacts, files, strict=True)]
+        sizes = [(file_name(file), len(text)) for file, text in zip(artifacts, files, strict=True)]
         check_length(context, resources.limits.max_context_length, sizes)
         turn = Turn(
             name=self._turn_name(prompt),
@@ -157,7 +157,7 @@ class ResultJudge:
         return _verdict(by, answer, chosen.name, is_simulated=chosen.is_simulated)
 
     def _turn_name(self, prompt: str) -> str:
-        """The turn with this prompt, or a new one. Turns that judged another result stay as they are."""
+        """The name of the turn with this prompt, or of a new turn. Turns that judged other results are kept."""
         number = 1
         while self._transcript.first_prompt(f"judge/{number}") not in (None, prompt):
             number += 1
@@ -188,7 +188,7 @@ def _check(answer: AgentAnswer) -> list[Mismatch]:
 
 
 def _verdict(by: str, answer: AgentAnswer, model: str, *, is_simulated: bool) -> ValidationVerdict:
-    """The judge's verdict. An unreadable one does not pass."""
+    """The judge's verdict. If it is unreadable, the result does not pass."""
     value = cast("dict[str, Any]", answer.value) if isinstance(answer.value, dict) else {}
     findings = tuple(map(_finding, cast("list[Any]", value.get("findings") or [])))
     reason = str(value.get("reason") or "The judge's verdict could not be read.")
@@ -205,5 +205,8 @@ def _finding(value: Any) -> ValidationFinding:
 
 
 def _failure(verdict: ValidationVerdict) -> Failure:
-    lines = [f"- {one.path}: {one.message} Expected: {one.expected} Actual: {one.actual}" for one in verdict.findings]
+    lines = [
+        f"- {finding.path}: {finding.message} Expected: {finding.expected} Actual: {finding.actual}"
+        for finding in verdict.findings
+    ]
     return Failure(INVALID, "\n".join([f"The result did not pass validation: {verdict.reason}", *lines]))

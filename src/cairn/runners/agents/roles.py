@@ -11,7 +11,7 @@ from cairn.definitions.execution_config import Agent, AgentConfig
 from cairn.definitions.model import CheckpointDefinition
 from cairn.runners.prompt_layouts import PromptStatement
 
-AGREED = "AGREED"  # the last line of an agent that has nothing to add
+AGREED = "AGREED"  # the last line of a reply from an agent that has nothing to add
 NO_RESULT_YET = "Contribute to the discussion. Do not produce the result yet."
 
 SEQUENTIAL = (
@@ -64,7 +64,7 @@ FINAL_AGENTS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnRole:
-    """What one agent does in one turn."""
+    """The part of an agent in one turn."""
 
     agent: Agent
     produces_result: bool = True
@@ -87,12 +87,12 @@ class Team:
     def member_role(
         self, agent: Agent, instructions: str, statements: Sequence[PromptStatement] = (), **values: Any
     ) -> TurnRole:
-        """A turn without a result. `values` are further fields of the instructions."""
+        """The role in a turn without a result. `values` are further fields of the instructions."""
         text = instructions.format(name=agent.name, names=self.names, **values)
         return TurnRole(agent, produces_result=False, statements=statements, instructions=text)
 
     def last_role(self, agent: Agent, statements: Sequence[PromptStatement]) -> TurnRole:
-        """The turn that ends a sequential discussion with the result."""
+        """The role in the turn that ends a sequential discussion with the result."""
         text = SEQUENTIAL_LAST.format(name=agent.name, names=self.names) if len(self.members) > 1 else ""
         return TurnRole(agent, statements=statements, instructions=text)
 
@@ -109,7 +109,7 @@ def team_of(agents: Sequence[Agent], mode: DiscussionMode) -> Team:
     for agent in agents if len(agents) > 1 else ():
         description = f"{agent.name} {agent.role or ''}".casefold()
         if set(words) & set(description.replace(",", " ").replace(".", " ").split()):
-            return Team(tuple(one for one in agents if one is not agent), agent)
+            return Team(tuple(member for member in agents if member is not agent), agent)
     taken = {agent.name for agent in agents}
     while name in taken:
         name = f"Cairn {name}"
@@ -169,7 +169,7 @@ def design_role(config: AgentConfig) -> TurnRole:
 
 
 def with_system_prompt(agent: Agent) -> Agent:
-    """The agent with a system prompt, made from its name and role if it has none."""
+    """The agent with a system prompt, by default built from its name and role."""
     if agent.system_prompt or not (agent.name and agent.role):
         return agent
     return agent.model_copy(update={"system_prompt": f"You are {agent.name}. {agent.role}"})
@@ -180,7 +180,7 @@ def tools_of(config: AgentConfig, agent: Agent) -> tuple[str, ...]:
 
 
 def uses_tool(checkpoint: CheckpointDefinition, tool: str) -> bool:
-    """Whether any agent of the checkpoint may use the tool."""
+    """Whether any agent of the checkpoint can use the tool."""
     config = checkpoint.execution.agent_config
     if config is None:
         return False

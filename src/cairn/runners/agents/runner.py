@@ -1,4 +1,4 @@
-"""Runs agentic checkpoints."""
+"""Run agentic checkpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SESSION_MODULE = "cairn.runners.agents.session"
 
 
 class AgentRunner:
-    """Runs a checkpoint with models. Cancelling it closes the connection and ends the processes of its tools."""
+    """Runs a checkpoint with models. Cancellation closes the connection and ends the processes of its tools."""
 
     def __init__(self, resources: AgentResources) -> None:
         self._resources = resources

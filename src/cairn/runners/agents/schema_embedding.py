@@ -1,4 +1,4 @@
-"""Embeds one JSON Schema in another and keeps its internal references valid."""
+"""Embed one JSON Schema in another and keep its internal references valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One dispatch of an agentic checkpoint: chooses models, runs the turns and builds the outcome."""
+"""One dispatch of an agentic checkpoint: choose models, run the turns and build the outcome."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class AgentSession:
                 answer, agent = await discuss(self.take_turn, await self.design_team(), self.config)
         return await self.build_outcome(answer, agent)
 
-    # ---- before the work ----------------------------------------------------------------------------------------
+    # Before the work
     async def summarize_inputs(self) -> None:
         """Summarize long inputs where the definition allows it, with the checkpoint's model."""
         work = self.work
@@ -122,7 +122,7 @@ class AgentSession:
         self.work.log("info", f"{role.agent.name} designed the team: {names}", None)
         return agents
 
-    # ---- turns --------------------------------------------------------------------------------------------------
+    # Turns
     async def take_turn(self, name: str, role: TurnRole) -> AgentAnswer:
         self.work.progress(None, f"{role.agent.name} is working")
         return await self.loop.run(await self.build_turn(name, role))
@@ -131,7 +131,7 @@ class AgentSession:
         chosen = await self.choose_model(role.agent)
         limits = self.resources.limits
         context = await asyncio.to_thread(compose, self.work.checkpoint, self.inputs, role, limits)
-        statements = [(f"statement of {one.speaker}", len(one.text)) for one in role.statements]
+        statements = [(f"statement of {statement.speaker}", len(statement.text)) for statement in role.statements]
         check_length(context, limits.max_context_length, statements)
         result = self.result_format(role.agent) if role.produces_result else None
         return Turn(
@@ -168,12 +168,12 @@ class AgentSession:
             case FilesResult():
                 written = {entry.path.partition("/")[2] for entry in self.jail.entries("artifacts_staging")}
                 return [
-                    Mismatch(f"artifacts_staging/{one.file}", "required, but not written yet")
-                    for one in result.declared
-                    if one.required and one.file not in written
+                    Mismatch(f"artifacts_staging/{artifact.file}", "required, but not written yet")
+                    for artifact in result.declared
+                    if artifact.required and artifact.file not in written
                 ]
 
-    # ---- the result ---------------------------------------------------------------------------------------------
+    # The result
     async def staged_artifacts(self) -> tuple[ProducedFile | StoredFile, ...]:
         """The artifacts staged so far."""
         staging = Staging(expected(self.work.checkpoint))

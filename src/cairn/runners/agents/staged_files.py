@@ -1,4 +1,4 @@
-"""Stages the files that agents have written to artifacts_staging."""
+"""Stage the files that agents have written to artifacts_staging."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ID_CHARACTERS = 8  # of an artifact id in a file name
 
 
 def open_jail(work: WorkOrder, expected: ExpectedArtifacts) -> Jail:
-    """The two folders of an execution. The path of a declared artifact without a folder means the staging folder."""
+    """A jail with the execution's two folders. A declared artifact's path without a folder means staging."""
     folders = {WORKSPACE: work.workspace, STAGING: work.workspace.parent / STAGING}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-    return Jail(folders, {one.file: STAGING for one in expected.artifacts.values()})
+    return Jail(folders, {artifact.file: STAGING for artifact in expected.artifacts.values()})
 
 
 def restore_names(jail: Jail, expected: ExpectedArtifacts) -> None:
@@ -40,9 +40,9 @@ def restore_names(jail: Jail, expected: ExpectedArtifacts) -> None:
 
 def _declared_as(name: str, expected: ExpectedArtifacts) -> DeclaredArtifact | None:
     """The artifact whose id is in the file name."""
-    for one in expected.artifacts.values():
-        if name.endswith(f"_{one.id[:ID_CHARACTERS]}.{one.format}"):
-            return one
+    for artifact in expected.artifacts.values():
+        if name.endswith(f"_{artifact.id[:ID_CHARACTERS]}.{artifact.format}"):
+            return artifact
     return None
 
 

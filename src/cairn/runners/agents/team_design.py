@@ -1,4 +1,4 @@
-"""A meta-agent designs the team that works on a checkpoint."""
+"""Let a meta-agent design the team that works on a checkpoint."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_design(config: AgentConfig, answer: AgentAnswer) -> list[Mismatch]:
     mismatches = check(design_schema(config).schema, answer.value, "agents")
     if mismatches:
         return mismatches
-    names = [one["name"].strip().casefold() for one in _agents(answer)]
+    names = [agent["name"].strip().casefold() for agent in _agents(answer)]
     repeated = sorted({name for name in names if names.count(name) > 1})
     return [Mismatch("agents", f"the name {name!r} is used twice: give each agent a unique name") for name in repeated]
 
@@ -46,7 +46,7 @@ def designed_agents(config: AgentConfig, answer: AgentAnswer) -> tuple[Agent, ..
     """The agents of the design. If the design is invalid, one agent does all of the work."""
     if check_design(config, answer):
         return (Agent(name="Agent", role="You do the task.", tools=config.tools),)
-    return tuple(Agent(**{**one, "name": one["name"].strip()}) for one in _agents(answer))
+    return tuple(Agent(**{**agent, "name": agent["name"].strip()}) for agent in _agents(answer))
 
 
 def _agents(answer: AgentAnswer) -> Sequence[Mapping[str, Any]]:

@@ -53,7 +53,7 @@ class ToolSession:
         return Toolbox({tool.name: tool for tool in tools}, native)
 
     async def _mcp_servers(self) -> McpServers:
-        """Import the MCP library on first use: it takes about a second, and few checkpoints need it."""
+        """Import the MCP library on first use, because it takes about a second and few checkpoints need it."""
         await asyncio.to_thread(importlib.import_module, "cairn.runners.agents.tools.mcp")
         from cairn.runners.agents.tools.mcp import McpServers
 

@@ -67,7 +67,7 @@ def parse_arguments(tool: Tool, arguments: str | dict[str, Any] | None) -> dict[
 
 
 def as_data(title: str, content: str, language: str = "text") -> str:
-    """A tool result in a fence, so that a model can't mistake it for instructions. Long results are cut."""
+    """Fence a tool result, so that a model can't mistake it for instructions. Long results are truncated."""
     cut = ""
     if len(content) > MAX_RESULT_CHARACTERS:
         cut = f"\nCut: these are the first {MAX_RESULT_CHARACTERS:,} of {len(content):,} characters."

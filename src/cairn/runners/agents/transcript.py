@@ -28,7 +28,7 @@ UNUSABLE = frozenset({"content_filter", "length", "error"})  # finish reasons af
 
 @dataclass(frozen=True, slots=True)
 class TurnKey:
-    """Identifies a turn, with what its messages record about the agent."""
+    """Identifies a turn, with the fields that its messages record about the agent."""
 
     turn: str
     speaker: str
@@ -53,15 +53,15 @@ class TurnHistory:
     @property
     def pending_answer(self) -> ModelResponse | None:
         """The last response, if it has to be processed before the next model call."""
-        answer = next((one for one in reversed(self.messages) if isinstance(one, ModelResponse)), None)
+        answer = next((message for message in reversed(self.messages) if isinstance(message, ModelResponse)), None)
         if answer is None or answer.state == "suspended":
             return None
         return answer if self.is_complete or answer is self.messages[-1] or self.pending_calls(answer) else None
 
     def pending_calls(self, response: ModelResponse) -> list[ToolCallPart]:
         """The tool calls of a response that have no result yet."""
-        requests = (one for one in self.messages if isinstance(one, ModelRequest))
-        done = {part.tool_call_id for one in requests for part in one.parts if isinstance(part, ToolReturnPart)}
+        requests = (request for request in self.messages if isinstance(request, ModelRequest))
+        done = {part.tool_call_id for request in requests for part in request.parts if isinstance(part, ToolReturnPart)}
         return [call for call in response.tool_calls if call.tool_call_id not in done]
 
 
@@ -86,7 +86,7 @@ class Transcript:
     def history(self, key: TurnKey) -> TurnHistory:
         """The turn so far. Unusable answers at its end are dropped, so the model is asked again."""
         saved = self._turns.get(key.turn, [])
-        messages = ModelMessagesTypeAdapter.validate_python([one.message for one in saved])
+        messages = ModelMessagesTypeAdapter.validate_python([message.message for message in saved])
         is_complete = bool(saved) and saved[-1].is_last
         while not is_complete and messages and _is_unusable(messages[-1]):
             messages.pop()
@@ -94,13 +94,13 @@ class Transcript:
 
     def first_prompt(self, turn: str) -> str | None:
         """The prompt that a turn started with. None if it has not started."""
-        return next((one.text for one in self._turns.get(turn, ()) if one.role == "user"), None)
+        return next((message.text for message in self._turns.get(turn, ()) if message.role == "user"), None)
 
     async def save_request(self, history: TurnHistory, request: ModelRequest, speaker: str) -> None:
         await self._save(history, (_request_message(history, request, speaker, history.number + 1), request))
 
     async def save_opening(self, history: TurnHistory, opening: Sequence[ModelRequest], speaker: str) -> None:
-        """Save the system prompt and the task together: both or neither."""
+        """Save the system prompt and the task together, so that either both are saved or neither."""
         numbered = enumerate(opening, history.number + 1)
         await self._save(history, *((_request_message(history, one, speaker, number), one) for number, one in numbered))
 
@@ -179,14 +179,14 @@ def text_of(response: ModelResponse) -> str:
 
 
 def answering_model(response: ModelResponse, chosen: ChosenModel) -> str:
-    """The model that gave the answer, which may be a fallback."""
+    """The model that answered, which can be a fallback."""
     name = (response.metadata or {}).get(ANSWERED_BY)
     return name if isinstance(name, str) else chosen.name
 
 
 def tokens_of(response: ModelResponse) -> TokenUsage:
-    used = response.usage
-    return TokenUsage(used.input_tokens, used.output_tokens, used.cache_read_tokens, used.cache_write_tokens)
+    usage = response.usage
+    return TokenUsage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
 
 
 def _is_unusable(message: ModelMessage) -> bool:

@@ -1,6 +1,6 @@
-"""Runs one turn: an agent gets a task, calls tools, and answers or pauses until other people or runs answer a call.
+"""Run one turn: an agent gets a task, calls tools, and answers or pauses until a person or rework answers a call.
 
-The loop is ours, on top of the models of the agent library. It saves each message as soon as it is complete, so an
+This loop uses the models of the agent library. It saves each message as soon as it is complete, so an
 interrupted turn resumes after its last message, even between two tool calls.
 """
 
@@ -132,7 +132,7 @@ class TurnLoop:
             model=turn.chosen.name,
         )
 
-    # ---- model calls ------------------------------------------------------------------------------------------
+    # Model calls
     async def _ask(self, turn: Turn, history: TurnHistory) -> ModelResponse:
         await self.transcript.check_budget()
         started = monotonic()
@@ -209,7 +209,7 @@ class TurnLoop:
                 model=model,
             )
 
-    # ---- checking answers -------------------------------------------------------------------------------------
+    # Checking answers
     def _completes(self, turn: Turn, history: TurnHistory, response: ModelResponse) -> bool:
         """Whether the response ends the turn: it is valid, or no corrections are left."""
         answer = read_answer(response, turn.schema)
@@ -240,9 +240,9 @@ class TurnLoop:
         request = ModelRequest(parts=parts or [UserPromptPart(text)], metadata=CORRECTION)
         await self.transcript.save_request(history, request, CAIRN)
 
-    # ---- tools ------------------------------------------------------------------------------------------------
+    # Tools
     async def _call_tools(self, turn: Turn, history: TurnHistory, response: ModelResponse) -> None:
-        """Run the calls of a response in order. Deferred calls come last: the results of all others are saved first."""
+        """Run the calls of a response in order. Deferred calls come last, after the results of the others are saved."""
         results: list[ModelRequestPart] = []
         deferred: list[tuple[ToolCallPart, PendingToolCall]] = []
         for call in history.pending_calls(response):
@@ -288,7 +288,7 @@ def failure_of(error: ModelError) -> Failure:
 
 
 def _corrections(history: TurnHistory) -> int:
-    return sum(isinstance(one, ModelRequest) and one.metadata == CORRECTION for one in history.messages)
+    return sum(isinstance(message, ModelRequest) and message.metadata == CORRECTION for message in history.messages)
 
 
 def _tool_names(parts: Sequence[ModelRequestPart]) -> str:
@@ -296,5 +296,5 @@ def _tool_names(parts: Sequence[ModelRequestPart]) -> str:
 
 
 def _shortened(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments with long texts cut, for the log."""
+    """Arguments with long texts truncated, for the log."""
     return {name: value[:200] if isinstance(value, str) else value for name, value in arguments.items()}

@@ -13,7 +13,7 @@ from cairn.ports import Process, ProcessSpec, Sandbox
 
 @contextlib.asynccontextmanager
 async def running_process(sandbox: Sandbox, spec: ProcessSpec) -> AsyncGenerator[Process]:
-    """On exit, the process and everything that it started is killed, even after a cancellation."""
+    """Start a process. On exit, it is killed with all its descendants, even after a cancellation."""
     starting = asyncio.ensure_future(sandbox.start(spec))
     try:
         process = await asyncio.shield(starting)
@@ -32,10 +32,10 @@ async def _kill(starting: asyncio.Future[Process]) -> None:
 
 
 async def read_output(file: FileIO, max_chunk: int) -> AsyncGenerator[bytes]:
-    """Yield what a process writes to a pipe, until the process closes it. The caller still has to close `file`.
+    """Yield the output that a process writes to a pipe, until it closes the pipe. The caller must close `file`.
 
-    An asyncio transport won't do: uvloop closes the file descriptor a second time after the pipe is closed, and by
-    then it may belong to a file of another thread.
+    This doesn't use an asyncio transport, because uvloop closes the file descriptor a second time after the pipe is
+    closed. By then the descriptor may belong to a file of another thread.
     """
     chunk: bytes | None = None
     while chunk != b"":
@@ -56,7 +56,7 @@ async def _wait_readable(fd: int) -> None:
 
 
 async def await_shielded(work: Awaitable[Any]) -> None:
-    """Wait until the work is done, however often the caller is cancelled, and then raise the cancellation."""
+    """Wait until the work is done, even if the caller is cancelled. Then raise the cancellation."""
     task = asyncio.ensure_future(work)
     is_cancelled = False
     while not task.done():

@@ -37,7 +37,7 @@ def count_words(ctx: Ctx) -> dict[str, Any]:
 
 @function("samples.find_keywords")
 def find_keywords(ctx: Ctx, limit: int = 10) -> dict[str, Any]:
-    """Find the most frequent words of `text`, without common words. Of equally frequent ones, the longer come first."""
+    """Find the most frequent words of `text`, without common words. Equally frequent words are sorted by length."""
     spellings: dict[str, Counter[str]] = {}
     for word in keywords_of(_text(ctx)):
         spellings.setdefault(word.casefold(), Counter())[word] += 1
@@ -77,7 +77,9 @@ def write_report(ctx: Ctx, title: str = "Text report") -> None:
         ("Words per sentence", f"{count['words'] / max(count['sentences'], 1):.1f}"),
         ("Reading time", _duration(time["seconds"])),
     ]
-    listed = "\n".join(f"{number}. {one['word']} ({one['count']})" for number, one in enumerate(keywords, 1))
+    listed = "\n".join(
+        f"{number}. {keyword['word']} ({keyword['count']})" for number, keyword in enumerate(keywords, 1)
+    )
     parts = [
         f"# {title}",
         _excerpt(_text(ctx)),

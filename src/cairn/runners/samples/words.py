@@ -25,15 +25,17 @@ def words_of(text: str) -> list[str]:
 
 
 def keywords_of(text: str) -> list[str]:
-    """The words without common ones. In scripts without spaces, all pairs of characters."""
+    """All words except common ones. In scripts without spaces, all pairs of characters."""
     found: list[str] = []
     for is_pairs, group in groupby(
-        _word().finditer(unicodedata.normalize("NFC", text)), lambda one: is_unspaced(one[0])
+        _word().finditer(unicodedata.normalize("NFC", text)), lambda match: is_unspaced(match[0])
     ):
         if is_pairs:
-            found += [one[0] + two[0] for one, two in pairwise(group) if one.end() == two.start()]
+            found += [left[0] + right[0] for left, right in pairwise(group) if left.end() == right.start()]
         else:
-            found += [bare for one in group if len(bare := _AFFIXES.sub("", one[0])) > 1 and not bare[0].isdecimal()]
+            found += [
+                bare for match in group if len(bare := _AFFIXES.sub("", match[0])) > 1 and not bare[0].isdecimal()
+            ]
     return [word for word in found if word.casefold() not in _common_words()]
 
 
@@ -42,7 +44,8 @@ def is_unspaced(word: str) -> bool:
 
 
 def sentences_of(text: str) -> list[str]:
-    return [part for whole in paragraphs_of(text) for part in _SENTENCE.split(whole) if _word().search(part)]
+    sentences = (sentence for paragraph in paragraphs_of(text) for sentence in _SENTENCE.split(paragraph))
+    return [sentence for sentence in sentences if _word().search(sentence)]
 
 
 def paragraphs_of(text: str) -> list[str]:

@@ -60,7 +60,7 @@ class OutputLog:
 
 
 async def log_output(file: FileIO, stream: str, level: str, log: OutputLog) -> None:
-    """Log what a process writes to a pipe, until the pipe is closed."""
+    """Log the output that a process writes to a pipe, until the pipe is closed."""
     rest = b""
     try:
         async for chunk in read_output(file, CHUNK_BYTES):

@@ -1,4 +1,4 @@
-"""What the settings allow scripts to do, and the limits of each checkpoint's script."""
+"""The policy for scripts from the settings, and the limits of each checkpoint's script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ScriptPolicy:
-    level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # the weakest sandbox in which scripts may run
+    level: SandboxLevel = SandboxLevel.BUBBLEWRAP  # minimum level for scripts
     network: bool = False
     interpreters: tuple[str, ...] = ()  # in addition to the one that runs Cairn
     limits: ProcessLimits = field(default_factory=ProcessLimits)

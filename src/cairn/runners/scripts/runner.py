@@ -57,7 +57,7 @@ class ScriptRunner:
         limits: RunnerLimits | None = None,
         resources: AgentResources | None = None,
     ) -> None:
-        """`resources`: lets a model ask people for the parameters of a script."""
+        """`resources`: for a model that asks people for the parameters of a script."""
         self._sandbox = sandbox
         self._policy = policy or ScriptPolicy()
         self._limits = limits or RunnerLimits()
@@ -76,7 +76,7 @@ class ScriptRunner:
         return _renumbered(await self._run_script(config, work, answers), len(questions))
 
     async def _answers(self, config: ScriptConfig, work: WorkOrder) -> dict[str, Any] | NeedsInput:
-        """The parameters that people entered, or the question to ask them: by a model or with a plain form."""
+        """The parameters that people entered, or the question or form that asks for them."""
         has_questions = any(call.kind == QUESTION for call in work.calls)
         if isinstance(work.answer, dict) and not has_questions:
             return cast("dict[str, Any]", work.answer)
@@ -167,7 +167,7 @@ async def _run_session(process: Process, session: ScriptSession, order: bytes, o
 
 
 async def _drain(process: Process, readers: Sequence[asyncio.Future[None]]) -> None:
-    """Log the last output. The process is killed first, because its children may keep the pipes open."""
+    """Log the last output. The process is killed first, because its children could keep the pipes open."""
     await process.kill()
     await asyncio.wait(readers, timeout=DRAIN_SECONDS)
     for reader in readers:
@@ -184,9 +184,9 @@ def _log_sandbox(work: WorkOrder, status: SandboxStatus, spec: ProcessSpec) -> N
 
 
 def _unexpected_exit(status: int) -> Failure:
-    """The process exited without a final message."""
+    """The failure of a process that exited without a final message."""
     number = -status if status < 0 else status - 128
-    if number in {one.value for one in signal.Signals}:
+    if number in {known.value for known in signal.Signals}:
         name = signal.Signals(number).name
         more = " It may have run out of memory." if number == signal.SIGKILL else ""
         return Failure("process_killed", f"The script's process was killed by {name} before it returned.{more}")

@@ -1,4 +1,4 @@
-"""The messages between the server and one process of a script, until the script's outcome."""
+"""Exchange messages with the process of a script until its outcome."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ScriptSession:
         await asyncio.to_thread(self._inputs.at_call, 0)
 
     async def run(self, connection: ScriptConnection) -> Outcome | None:
-        """None if the process ended without a final message."""
+        """Handle messages until the outcome. Return None if the process ended without a final message."""
         while (message := await connection.receive()) is not None:
             outcome = await self._handle(connection, message)
             if outcome is not None:
@@ -97,7 +97,7 @@ class ScriptSession:
                 return await self._pending_call(message, await connection.read_value(message))
             case "mismatch":
                 before, now = _pair(await connection.read_value(message))
-                return Errored(calls_differ(_number(message), before, now))
+                return Errored(call_mismatch(_number(message), before, now))
             case _:
                 raise ProtocolError(f"{message.kind!r} is not a kind of message")
 
@@ -111,7 +111,7 @@ class ScriptSession:
             lines.append((level, message, details))
 
         outcome = await asyncio.to_thread(check_result, replace(self._work, log=collect), files, self._limits)
-        for line in lines:  # only the event loop may write to the log
+        for line in lines:  # the log can be written only on the event loop
             self._work.log(*line)
         return outcome
 
@@ -128,7 +128,7 @@ class ScriptSession:
         return NeedsRework(key, prompt, reason, artifacts, call, inputs)
 
 
-def calls_differ(number: int, before: Any, now: Any) -> Failure:
+def call_mismatch(number: int, before: Any, now: Any) -> Failure:
     current = f"it is {_call_text(now)}" if now is not None else "the script returned without it"
     return Failure(
         "nondeterministic_calls",

@@ -24,7 +24,7 @@ from cairn.runners.processes.connection import ScriptConnection
 from cairn.runners.processes.lifecycle import await_shielded, read_output, running_process
 
 CHILD = Path(snippet.__file__).with_name("snippet_start.py")
-EMPTY_FOLDER = "scripts"  # stays empty: the program can read nothing but its workspace
+EMPTY_FOLDER = "scripts"  # stays empty, because the program can read only its workspace
 MAX_OUTPUT_BYTES = 20_000  # of each stream
 DRAIN_SECONDS = 1.0  # for output that arrives after the process ended
 MAX_CHOWN_FILES = 10_000
@@ -97,7 +97,9 @@ class CodeTool:
     async def _run(self, process: Process, code: str) -> str:
         connection = await ScriptConnection.open(process)
         streams = [_CapturedStream(), _CapturedStream()]
-        readers = [asyncio.ensure_future(one.read(file)) for one, file in zip(streams, process.output, strict=True)]
+        readers = [
+            asyncio.ensure_future(stream.read(file)) for stream, file in zip(streams, process.output, strict=True)
+        ]
         exit_code: int | None = None
         try:
             with contextlib.suppress(ConnectionError):
@@ -144,13 +146,13 @@ def _ending(exit_code: int | None, seconds: float) -> str:
     if exit_code is None:
         return f"The program was stopped after {seconds:g} seconds."
     number = -exit_code if exit_code < 0 else exit_code - 128
-    if number in {one.value for one in signal.Signals}:
+    if number in {known.value for known in signal.Signals}:
         return f"The program was killed by {signal.Signals(number).name}. It may have exceeded a limit."
     return "The program succeeded." if exit_code == 0 else f"The program failed with exit code {exit_code}."
 
 
 def chown_files(workspace: Path) -> None:
-    """Give files that this process has written to the user that the program runs as."""
+    """Change the owner of files that this process has written to the user that the program runs as."""
     owner = workspace.lstat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         return

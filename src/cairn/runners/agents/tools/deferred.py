@@ -32,7 +32,7 @@ _TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 20_000}
 
 
 def deferred_tools(names: Sequence[str], work: WorkOrder, inputs: ResolvedInputs) -> list[Tool]:
-    """The deferred tools with these names. Test runs ask no questions."""
+    """The deferred tools with these names. Test runs don't ask questions."""
     tools: list[Tool] = []
     if PROPOSE_ACTION in names:
         tools.append(_propose_action(work))
@@ -43,7 +43,7 @@ def deferred_tools(names: Sequence[str], work: WorkOrder, inputs: ResolvedInputs
     return tools
 
 
-# ---- definitions --------------------------------------------------------------------------------------------
+# Definitions
 def _propose_action(work: WorkOrder) -> Tool:
     known = "\n\n".join(map(_describe, work.action_offers))
     description = (
@@ -72,14 +72,18 @@ def _describe(offer: ActionOffer) -> str:
     text = f"{offer.name} ({offer.risk} risk)" + (f": {offer.description}" if offer.description else "")
     if offer.schema is not None:
         text += f"\nParameters: {encode_json(offer.schema).decode()}"
-    for one in offer.corrections:
-        proposed, approved = (encode_json(cast("Any", dict(side))).decode() for side in (one.proposed, one.approved))
-        text += f"\nPast correction: {proposed} became {approved}" + (f", because: {one.reason}" if one.reason else "")
+    for correction in offer.corrections:
+        proposed, approved = (
+            encode_json(cast("Any", dict(side))).decode() for side in (correction.proposed, correction.approved)
+        )
+        text += f"\nPast correction: {proposed} became {approved}" + (
+            f", because: {correction.reason}" if correction.reason else ""
+        )
     return text
 
 
 def _check_action(work: WorkOrder, arguments: Mapping[str, Any]) -> None:
-    """Reject an invalid proposal at once, so that the agent can correct it."""
+    """Reject an invalid proposal immediately, so that the agent can correct it."""
     if work.check_proposal is None:
         return
     if (problem := work.check_proposal(proposal(arguments, (), None, None))) is not None:
@@ -131,7 +135,7 @@ def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
-# ---- results ------------------------------------------------------------------------------------------------
+# Results
 def recorded_answer(pending: PendingToolCall, work: WorkOrder) -> str | None:
     """The result of a call, for the model. None until there is one."""
     call = _recorded_call(pending, work)
@@ -149,7 +153,7 @@ def recorded_answer(pending: PendingToolCall, work: WorkOrder) -> str | None:
 
 
 def _rework_result(call: RecordedCall, work: WorkOrder) -> str:
-    """The outcome of the rework, with the new artifacts as far as they fit."""
+    """The outcome of the rework, with as many of the new artifacts as fit."""
     result, key = dict(call.result or {}), str(call.arguments.get("request", {}).get("checkpoint", ""))
     parts = [as_data(f"Rework of {key}", encode_json(cast("Any", result), indent=True).decode(), "json")]
     source = work.material.resolved_inputs.completed.get(key)
@@ -169,7 +173,7 @@ def _recorded_call(pending: PendingToolCall, work: WorkOrder) -> RecordedCall | 
     return next((call for call in work.calls if call.arguments.get("call_site") == dict(pending.call_site)), None)
 
 
-# ---- outcomes -----------------------------------------------------------------------------------------------
+# Outcomes
 def outcome_of(
     pending: PendingToolCall, work: WorkOrder, artifacts: tuple[ProducedFile | StoredFile, ...]
 ) -> ProposesAction | NeedsRework | NeedsInput:

@@ -27,7 +27,7 @@ FOLDER: dict[str, Any] = {"type": "string", "description": "A folder. Default: a
 
 
 def file_tools(jail: Jail, folders: Sequence[str], max_bytes: int) -> list[Tool]:
-    """`max_bytes` limits the size of files that are written."""
+    """The tools for the folders. `max_bytes` limits the size of files that are written."""
     files = FileTools(jail, folders, max_bytes)
     return [
         _tool(

@@ -1,4 +1,4 @@
-"""Confines an agent to its folders. Each folder of a path is opened in turn, so that no link leads out of them."""
+"""Confine an agent to its folders. Each folder of a path is opened in turn, so that no link leads out of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Jail:
     """Access to folders under the names that the agent uses. Its methods block, so call them in a thread."""
 
     def __init__(self, folders: Mapping[str, Path], default_folders: Mapping[str, str] | None = None) -> None:
-        """`default_folders` maps paths without a folder to one. Others belong to the first folder."""
+        """`default_folders` maps paths without a folder to a folder. Other paths belong to the first folder."""
         self._folders = folders
         self._default_folders = default_folders or {}
         self._first = next(iter(folders))
@@ -67,7 +67,7 @@ class Jail:
     def _names(self) -> str:
         return " or ".join(f"{name}/" for name in self._folders)
 
-    # ---- files ------------------------------------------------------------------------------------------------
+    # Files
     def read(self, path: str, max_bytes: int) -> bytes:
         with self._parent(path) as (folder, name), self._open_file(folder, name, path) as file:
             size = os.fstat(file).st_size
@@ -111,7 +111,7 @@ class Jail:
                 raise ToolError(f"{self.normalize(path)} is a folder. Only files can be deleted.")
             os.unlink(name, dir_fd=folder)
 
-    # ---- folders ----------------------------------------------------------------------------------------------
+    # Folders
     def entries(self, path: str) -> Iterator[Entry]:
         """Everything in a folder and its subfolders, parents first. Links are not followed."""
         top = self.normalize(path)
@@ -126,7 +126,7 @@ class Jail:
         with self._open_folder(folder) as fd:
             os.rename(name, new_name, src_dir_fd=fd, dst_dir_fd=fd)
 
-    # ---- opening ----------------------------------------------------------------------------------------------
+    # Opening
     @contextmanager
     def _open_folder(self, path: str, *, create: bool = False) -> Generator[int]:
         top, *names = self._parts(path)
@@ -190,7 +190,7 @@ class Jail:
             raise
 
     def _chown(self, fd: int, path: str) -> None:
-        """Give a new file or folder to the owner of its top folder, because programs run as another user."""
+        """Change the owner of a new file or folder to that of its top folder, as programs run as another user."""
         owner = self._folders[self._parts(path)[0]].lstat()
         if os.geteuid() == 0 and owner.st_uid != 0:
             os.fchown(fd, owner.st_uid, owner.st_gid)

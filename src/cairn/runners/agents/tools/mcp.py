@@ -28,7 +28,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class McpServers:
-    """The MCP servers of one execution. Each starts when it is first needed and ends with the execution."""
+    """The MCP servers of one execution. Each server starts on first use and ends with the execution."""
 
     def __init__(
         self,
@@ -84,11 +84,11 @@ class McpServers:
         return replace(server, env={**resolve(server.env), **self._marks}, headers=resolve(server.headers))
 
     async def close(self) -> None:
-        await asyncio.gather(*(one.close() for one in self._connections.values()), return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in self._connections.values()), return_exceptions=True)
 
 
 class McpConnection:
-    """The connection to one server. A task of its own opens and closes it, because any task may call its tools."""
+    """The connection to one server. A separate task opens and closes it, because any task can call its tools."""
 
     def __init__(self, name: str, server: McpServer) -> None:
         self._name = name
@@ -109,7 +109,7 @@ class McpConnection:
             async with self._streams() as (read, write), ClientSession(read, write) as session:
                 await session.initialize()
                 listed = await session.list_tools()
-                tools = {one.name: self._tool(session, one) for one in listed.tools}
+                tools = {tool.name: self._tool(session, tool) for tool in listed.tools}
                 if not self._ready.done():
                     self._ready.set_result((session, tools))
                 await self._closing.wait()
@@ -160,7 +160,7 @@ class McpConnection:
 
 
 def _content(result: CallToolResult) -> str:
-    texts = [one.text for one in result.content if isinstance(one, TextContent)]
+    texts = [content.text for content in result.content if isinstance(content, TextContent)]
     other_items = len(result.content) - len(texts)
     if not texts and result.structured_content is not None:
         texts = [encode_json(result.structured_content, indent=True).decode()]
@@ -172,5 +172,5 @@ def _content(result: CallToolResult) -> str:
 def _describe(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         inner = cast("BaseExceptionGroup[BaseException]", error).exceptions
-        return "; ".join(_describe(one) for one in inner)
+        return "; ".join(_describe(exception) for exception in inner)
     return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Starts an MCP server that uses standard input and output, and ends it with the execution."""
+"""Start an MCP server that uses standard input and output, and end it with the execution."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "SHE
 
 
 def environment(server: McpServer) -> dict[str, str]:
-    """The variables from the settings, and harmless ones of this process. Its keys are never passed on."""
+    """The variables from the settings, and harmless variables of this process. API keys are never passed on."""
     return {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(server.env)
 
 
@@ -67,8 +67,8 @@ async def _receive(process: Process, received: Any) -> None:
 async def _send(process: Process, sent: Any) -> None:
     assert process.stdin is not None  # noqa: S101 - the process was started with a pipe
     with contextlib.suppress(OSError, anyio.EndOfStream, anyio.ClosedResourceError):
-        async for one in sent:
-            process.stdin.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        async for message in sent:
+            process.stdin.write(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
 
 

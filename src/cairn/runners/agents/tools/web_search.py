@@ -63,7 +63,7 @@ class SearchTool:
             document: Any = decode_json(response.body)
         except DocumentError:
             raise ToolError("The search failed: the response of the search service is not valid JSON.") from None
-        texts = [_result_text(one) for one in _results(document)[: self._policy.max_results]]
+        texts = [_result_text(result) for result in _results(document)[: self._policy.max_results]]
         return as_data("Search results", "\n\n".join(texts) or "No results.")
 
 
@@ -72,7 +72,7 @@ def _results(document: Any) -> list[dict[str, Any]]:
     results: Any = cast("dict[str, Any]", document).get("results") if isinstance(document, dict) else document
     if not isinstance(results, list):
         return []
-    return [cast("dict[str, Any]", one) for one in cast("list[Any]", results) if isinstance(one, dict)]
+    return [cast("dict[str, Any]", result) for result in cast("list[Any]", results) if isinstance(result, dict)]
 
 
 def _result_text(result: dict[str, Any]) -> str:

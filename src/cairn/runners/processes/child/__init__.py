@@ -1,5 +1,5 @@
 """The code that runs inside the process of a script, using the standard library only.
 
-It confines itself, receives the call, makes it, and sends back the result. It can't import Cairn: the server starts
-`start.py` by its path, on whatever interpreter (3.10 or newer) the checkpoint names.
+It confines itself, receives and makes the call, and returns the result. It can't import Cairn, because the server
+starts `start.py` by its path with the interpreter (3.10 or newer) that the checkpoint names.
 """

@@ -18,7 +18,7 @@ COUNT_INTERVAL = 0.05  # seconds
 
 
 def confine(setup: dict[str, Any]) -> None:
-    """Set resource limits, switch to the unprivileged user, fork a supervisor if asked, and enter the workspace."""
+    """Set resource limits, switch to the unprivileged user, optionally fork a supervisor, and enter the workspace."""
     import resource
 
     for name, value in setup["limits"].items():
@@ -38,9 +38,9 @@ def confine(setup: dict[str, Any]) -> None:
 
 
 def _supervise(*, has_own_user: bool, max_processes: int) -> None:
-    """Fork. The child runs the script; this process stays as its supervisor and kills all descendants at the end.
+    """Fork. The child runs the script. This process supervises it and kills all descendants at the end.
 
-    `has_own_user`: no other process runs as this user. Root ignores NPROC, so the supervisor counts processes then.
+    `has_own_user`: no other process runs as this user. Root ignores NPROC, so the supervisor counts its processes.
     """
     server = os.getppid()
     _become_subreaper()

@@ -1,6 +1,6 @@
 """The process's end of the connection to the server.
 
-A message is a JSON object on one line, followed by as many bytes as its `size` says.
+A message is a JSON object on one line, followed by `size` bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `ctx` that a script is called with."""
+"""The `ctx` argument of scripts."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class ReworkNote:
 
 
 class CallPending(BaseException):
-    """Ends the process because a call has no result yet. The script is called again when it has."""
+    """Ends the process because a call has no result yet. The script is called again when there is a result."""
 
 
 class CallMismatch(BaseException):
@@ -188,7 +188,7 @@ class Ctx:
 
         The process ends here. When the rework is done, the script is called again. Up to this call it sees the same
         inputs as before. Then the call returns `status`, `reason`, `execution_id` and `artifacts` of the rework, and
-        `inputs` and `references` are the new ones.
+        `inputs` and `references` are updated.
         """
         arguments = {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)}
         return self._call("rework", arguments)
@@ -251,7 +251,7 @@ class Ctx:
 
 
 def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
-    """Exactly `size` bytes, padded with zeros if the file has been truncated since."""
+    """Exactly `size` bytes, padded with zeros if the file has been truncated in the meantime."""
     remaining = size
     while remaining:
         chunk = file.read(min(CHUNK_BYTES, remaining)) or bytes(min(CHUNK_BYTES, remaining))
@@ -260,7 +260,7 @@ def _chunks(file: BufferedReader, size: int) -> Iterator[bytes]:
 
 
 def _loggable(value: Any) -> Any:
-    """The value, or its repr if JSON can't represent it: logging never fails because of its details."""
+    """The value, or its repr if JSON can't represent it, so that logging never fails because of its details."""
     try:
         encode(value)
     except (ValueError, TypeError):

@@ -14,7 +14,7 @@ MAX_SAFE_BITS = 3 * MAX_DIGITS  # an integer with at most so many bits has fewer
 
 
 class NotSerializable(ValueError):
-    """JSON can't represent the value. `path` points to the place in it."""
+    """JSON can't represent the value. `path` is the JSON pointer to the part that it can't represent."""
 
     def __init__(self, message: str, keys: tuple[object, ...] = ()) -> None:
         super().__init__(message)

@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _run(connection: ParentConnection, order: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """The final message: the outcome of the call."""
+    """Call the script and return the final message, which contains the outcome."""
     try:
         ctx = Ctx(connection, order, json.loads(connection.request({"kind": "inputs", "number": 0})[1]))
         returned = _call(ctx, order)
@@ -114,11 +114,15 @@ def _explain(error: BaseException, order: dict[str, Any]) -> list[str]:
     explained = traceback.TracebackException.from_exception(error, compact=True)
     pending = [explained]
     while pending:
-        one = pending.pop()
-        own = [line for line in one.stack if line.filename.startswith(root) or not line.filename.startswith(libraries)]
-        one.stack = traceback.StackSummary.from_list(own)
-        pending += [cause for cause in (one.__cause__, one.__context__) if cause is not None]
-        pending += getattr(one, "exceptions", None) or []
+        exception = pending.pop()
+        own = [
+            line
+            for line in exception.stack
+            if line.filename.startswith(root) or not line.filename.startswith(libraries)
+        ]
+        exception.stack = traceback.StackSummary.from_list(own)
+        pending += [cause for cause in (exception.__cause__, exception.__context__) if cause is not None]
+        pending += getattr(exception, "exceptions", None) or []
     message, trace = str(explained) or "no message", "".join(explained.format())
     message, trace = (replace_surrogates(text.replace(root, "")) for text in (message, trace))
     return [message[:MAX_MESSAGE], trace[-MAX_TRACE:]]

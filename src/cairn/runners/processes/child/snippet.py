@@ -1,4 +1,4 @@
-"""Run a piece of code as a program. Its only result is what it prints."""
+"""Run a piece of code as a program. Its output is its only result."""
 
 from __future__ import annotations
 

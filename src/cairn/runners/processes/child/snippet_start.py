@@ -1,4 +1,4 @@
-"""The entry point of a process that runs code of an agent."""
+"""The entry point of a process that runs an agent's code."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The entry point of a script process. It only imports: imported modules are compiled once and then cached."""
+"""The entry point of a script process. It only imports other modules, because these are compiled once and cached."""
 
 import sys
 
