@@ -37,7 +37,7 @@ class OidcProvider:
         self._metadata: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, KeySet] | None = None
 
-    # ---- sign-in -------------------------------------------------------------------------------------
+    # Sign-in
     async def address(self, request: SignInRequest) -> str:
         metadata = await self._discover()
         return _prepare(
@@ -131,7 +131,7 @@ class OidcProvider:
             groups=tuple(_clean(group) for group in groups[:1000]),
         )
 
-    # ---- metadata and keys ---------------------------------------------------------------------------
+    # Metadata and keys
     async def _discover(self) -> dict[str, Any]:
         if self._metadata is not None and monotonic() - self._metadata[0] < CACHE_SECONDS:
             return self._metadata[1]

@@ -86,7 +86,7 @@ class DbosJobs:
     def client(self) -> DBOSClient:
         return _require_started(self._client)
 
-    # ---- in the caller's transaction -----------------------------------------------------------------
+    # In the caller's transaction
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
         _require_started(self._lane_enqueue).enqueue(connection, job, run_id, self.process)
 
@@ -126,7 +126,7 @@ class DbosJobs:
             connection.execute(self._select_own_lanes, {"jobs": list(jobs), "lanes": self._lanes}).scalars()
         )
 
-    # ---- start and stop --------------------------------------------------------------------------------
+    # Start and stop
     async def start(self, lane: LaneJob, timer: TimerJob, notification: NotificationJob) -> None:
         """Start on the running loop, which then also runs the jobs."""
         from dbos import DBOS, DBOSClient

@@ -104,7 +104,7 @@ class PydanticAiModels:
         self._cached: dict[tuple[str, ProviderConnection], _CachedModel] = {}
         self._cache_lock = threading.Lock()
 
-    # ---- choosing ------------------------------------------------------------------------------------
+    # Choosing
     @property
     def default(self) -> str:
         if self._policy.default:
@@ -198,7 +198,7 @@ class PydanticAiModels:
         }
         return {key: value for key, value in defaults.items() if key not in unsupported}
 
-    # ---- information ---------------------------------------------------------------------------------
+    # Information
     def explain(self, error: BaseException, model: str) -> ModelError | None:
         found = explain(error, model)
         message = str(found)
@@ -281,8 +281,8 @@ class PydanticAiModels:
 
     async def close(self) -> None:
         cached, self._cached = list(self._cached.values()), {}
-        for one in cached:
-            await one.close()
+        for model in cached:
+            await model.close()
 
 
 def is_simulated(name: str) -> bool:

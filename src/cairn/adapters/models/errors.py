@@ -32,7 +32,7 @@ def explain(error: BaseException, model: str) -> ModelError | None:
         return error
     if isinstance(error, BaseExceptionGroup):
         errors = [
-            found for one in cast("tuple[BaseException, ...]", error.exceptions) if (found := explain(one, model))
+            found for inner in cast("tuple[BaseException, ...]", error.exceptions) if (found := explain(inner, model))
         ]
         return next((found for found in errors if not found.is_transient), errors[0] if errors else None)
     from pydantic_ai import exceptions
@@ -185,7 +185,7 @@ def _error(kind: Kind, model: str, message: str, retry_after: float | None = Non
     return ModelError(kind, f"{model}: {message}", model=model, retry_after=retry_after)
 
 
-# ---- messages of providers -------------------------------------------------------------------------------
+# Messages of providers
 def _provider_message(error: ModelAPIError) -> str:
     body = error.body
     if isinstance(body, bytes | str):

@@ -115,7 +115,7 @@ class ProviderRegistry:
         known = KNOWN.get(kind)
         names = self._key_names(name, options, known)
         try:
-            found = next(((key, source) for one in names for key, source in self._find_key(one)), None)
+            found = next(((key, source) for name in names for key, source in self._find_key(name)), None)
         except LookupError as error:
             raise _not_configured(name, str(error)) from None
         base_url = options.base_url or (known.base_url if known else None)
@@ -198,7 +198,7 @@ class ProviderRegistry:
 
 def keys_in(environment: Mapping[str, str], options: Mapping[str, ProviderOptions]) -> tuple[str, ...]:
     """All API keys in the environment, for masking."""
-    names = {*(key for known in KNOWN.values() for key in known.keys), *(one.key for one in options.values())}
+    names = {*(key for known in KNOWN.values() for key in known.keys), *(option.key for option in options.values())}
     return tuple(environment[name] for name in sorted(name for name in names if name) if environment.get(name))
 
 

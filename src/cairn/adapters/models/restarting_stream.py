@@ -100,7 +100,7 @@ class RestartingStream(StreamedResponse):
         except TimeoutError:
             raise timeout_error(self._source.name) from None
 
-    # ---- delegation to the current stream -------------------------------------------------------------
+    # Delegation to the current stream
     def get(self) -> ModelResponse:
         response = self._current.get()
         return self._source.complete(response) if self._finished else response

@@ -34,7 +34,7 @@ class BubblewrapSandbox:
         self._program = program
         self._prefixes: dict[str, tuple[str, ...]] = {sys.executable: (sys.prefix, sys.base_prefix)}
 
-    # ---- what this machine supports --------------------------------------------------------------------
+    # What this machine supports
     def probe(self) -> SandboxStatus:
         return (
             SandboxStatus(SandboxLevel.BUBBLEWRAP, self._setup[1])
@@ -80,7 +80,7 @@ class BubblewrapSandbox:
     def _can_switch_users(self) -> bool:
         return can_switch_users()
 
-    # ---- one process -----------------------------------------------------------------------------------
+    # One process
     async def start(self, job: ProcessSpec) -> Process:
         options = self._setup[0]
         if options is None:
@@ -135,7 +135,7 @@ class BubblewrapSandbox:
     def kill_orphans(self) -> int:
         return leftover_processes.kill_orphaned(self._data_folder)
 
-    # ---- what a process sees ---------------------------------------------------------------------------
+    # What a process sees
     def _base_arguments(self, python: str, *, network: bool = False) -> list[str]:
         arguments = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         arguments += [] if network else ["--unshare-net"]

@@ -83,9 +83,9 @@ def _markdown(file: RequestedOutput, prompt: ParsedPrompt, values: PlausibleValu
 def _facts(prompt: ParsedPrompt, limit: int = 6) -> list[tuple[str, str]]:
     """Short values of the material, by name."""
     found: dict[str, str] = {}
-    for one in prompt.json_values:
-        if isinstance(one, dict):
-            for name, inner in cast("dict[str, Any]", one).items():
+    for value in prompt.json_values:
+        if isinstance(value, dict):
+            for name, inner in cast("dict[str, Any]", value).items():
                 if isinstance(inner, str | int | float) and len(str(inner)) < 80:
                     found.setdefault(label(name), str(inner).replace("|", "/").replace("\n", " "))
     return list(found.items())[:limit]
@@ -93,8 +93,8 @@ def _facts(prompt: ParsedPrompt, limit: int = 6) -> list[tuple[str, str]]:
 
 def _table(prompt: ParsedPrompt, values: PlausibleValues) -> tuple[list[str], list[list[str]]]:
     """The first table of the material, or one row per topic."""
-    for one in prompt.json_values:
-        for inner in (one, *(cast("dict[str, Any]", one).values() if isinstance(one, dict) else ())):
+    for value in prompt.json_values:
+        for inner in (value, *(cast("dict[str, Any]", value).values() if isinstance(value, dict) else ())):
             rows = cast("list[Any]", inner) if isinstance(inner, list) else []
             if rows and all(isinstance(row, dict) for row in rows):
                 columns = list(cast("dict[str, Any]", rows[0]))
@@ -107,7 +107,7 @@ def _csv(file: RequestedOutput, prompt: ParsedPrompt, values: PlausibleValues) -
     columns, rows = _table(prompt, values)
     requested = re.search(r"columns?:?\s+([\w ,;/-]+)", file.description, re.IGNORECASE)
     if requested:
-        columns = [one.strip() for one in re.split(r"[,;/]| and ", requested[1]) if one.strip()]
+        columns = [column.strip() for column in re.split(r"[,;/]| and ", requested[1]) if column.strip()]
         rows = [[_cell(name, n, values) for name in columns] for n in range(len(rows) or 3)]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([columns, *rows])
@@ -122,7 +122,7 @@ def _cell(name: str, index: int, values: PlausibleValues) -> str:
 
 def _mermaid(_file: RequestedOutput, _prompt: ParsedPrompt, values: PlausibleValues) -> str:
     labels = [opening_clause(sentence) for sentence in values.sentences] or [values.topic(n) for n in range(4)]
-    steps = list(dict.fromkeys(re.sub(r"[^\w' -]", " ", one).strip() for one in labels if one))[:4]
+    steps = list(dict.fromkeys(re.sub(r"[^\w' -]", " ", label).strip() for label in labels if label))[:4]
     names = [f"s{n}" for n in range(1, len(steps) + 1)]
     lines = ["flowchart TD", f"  %% {NOTE}", "  start([Start])"]
     lines += [f"  {name}[{step}]" for name, step in zip(names, steps, strict=True)]

@@ -142,7 +142,7 @@ class SimulatedModel(FunctionModel):
         prompt_text = "\n".join((request.prompt.system, *request.prompt.user_prompts))
         step = self._matching_step(prompt_text, request.used_tools)
         kind = step.fail if step is not None else None
-        input_tokens = (len(prompt_text) + sum(len(str(one.arguments)) for one in request.tool_uses)) // 4 + 1
+        input_tokens = (len(prompt_text) + sum(len(str(use.arguments)) for use in request.tool_uses)) // 4 + 1
         if kind is Kind.REFUSAL:
             return SimulatedAnswer("I can't help with that.", (), "content_filter", input_tokens)
         reply = respond(request, step)
@@ -195,7 +195,7 @@ def _error(step: ScriptStep, model: str) -> Exception:
     )
 
 
-# ---- requests ------------------------------------------------------------------------------------------------
+# Requests
 def parse_request(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> SimulatedRequest:
     system: list[str] = []
     user_prompts: list[str] = []
@@ -217,7 +217,7 @@ def parse_request(messages: Sequence[ModelMessage], parameters: ModelRequestPara
     is_rejected = _rejected_outputs(messages)
     return SimulatedRequest(
         prompt=ParsedPrompt("\n\n".join(dict.fromkeys(system)), tuple(user_prompts), tuple(tool_results)),
-        tools=[_tool(one) for one in parameters.function_tools],
+        tools=[_tool(tool) for tool in parameters.function_tools],
         output=_output(parameters),
         tool_uses=[use for use, rejected in zip(tool_uses, is_rejected, strict=True) if not rejected],
     )
@@ -239,7 +239,7 @@ def _rejected_outputs(messages: Sequence[ModelMessage]) -> list[bool]:
 def _text(part: UserPromptPart) -> str:
     if isinstance(part.content, str):
         return part.content
-    return "\n".join(one for one in part.content if isinstance(one, str))
+    return "\n".join(text for text in part.content if isinstance(text, str))
 
 
 def _arguments(call: ToolCallPart) -> dict[str, Any]:
@@ -270,5 +270,5 @@ def _digest(messages: Sequence[ModelMessage]) -> str:
         message.pop("timestamp", None)
         for part in message.get("parts", ()):
             part.pop("timestamp", None)
-    text = json.dumps([one.get("parts") for one in dumped], sort_keys=True)
+    text = json.dumps([message.get("parts") for message in dumped], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -50,7 +50,7 @@ class PlausibleValues(ValueSource):
     def __init__(self, prompt: ParsedPrompt) -> None:
         self._prompt = prompt
 
-    # ---- facts from the prompt ---------------------------------------------------------------------------
+    # Facts from the prompt
     @cached_property
     def topics(self) -> list[str]:
         """Keywords of the material, and of the task if the material has few."""
@@ -62,8 +62,8 @@ class PlausibleValues(ValueSource):
     @cached_property
     def sentences(self) -> list[str]:
         """Sentences of the material. Questions and fragments are used only if there is nothing else."""
-        found = list(dict.fromkeys(one for text in self._prompt.prose for one in sentences(text)))
-        statements = [one for one in found if one.endswith((".", "!", "”"))]
+        found = list(dict.fromkeys(sentence for text in self._prompt.prose for sentence in sentences(text)))
+        statements = [sentence for sentence in found if sentence.endswith((".", "!", "”"))]
         return (statements or found)[:24]
 
     @cached_property
@@ -73,7 +73,9 @@ class PlausibleValues(ValueSource):
     @cached_property
     def subject(self) -> str:
         """The subject line of an email."""
-        known = [one for name in ("subject", "title") for one in self._known.get(name, ()) if isinstance(one, str)]
+        known = [
+            value for name in ("subject", "title") for value in self._known.get(name, ()) if isinstance(value, str)
+        ]
         if known:
             return known[0]
         prefix = "Refund for" if self._is_refund else "Your"
@@ -97,7 +99,7 @@ class PlausibleValues(ValueSource):
     @property
     def request(self) -> str:
         """The sentence of the material that asks for something."""
-        requests = (one for pattern in _REQUESTS for one in self.sentences if pattern.search(one))
+        requests = (sentence for pattern in _REQUESTS for sentence in self.sentences if pattern.search(sentence))
         return next(requests, self.sentence(0))
 
     @cached_property
@@ -126,9 +128,9 @@ class PlausibleValues(ValueSource):
     def unfinished(self) -> str:
         """The first placeholder in the material, such as TODO."""
         found = (_UNFINISHED.search(text) for text in self._prompt.materials)
-        return next((one[0] for one in found if one), "")
+        return next((group[0] for group in found if group), "")
 
-    # ---- values of fields --------------------------------------------------------------------------------
+    # Values of fields
     @cached_property
     def _known(self) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {}
@@ -149,7 +151,7 @@ class PlausibleValues(ValueSource):
         if set(_ERROR_LISTS.split()).intersection(field.parents) and self.unfinished and field.name in _ERROR_TEXTS:
             yield _ERROR_TEXTS[field.name].format(file=self._prompt.judged_file, word=self.unfinished)
         if "id" in field.words and field.parents:
-            parent = next((one for one in reversed(field.parents) if one), "")
+            parent = next((parent_name for parent_name in reversed(field.parents) if parent_name), "")
             yield from (f"{prefix}{field.index + 1}" for prefix in (f"{parent[:1].upper()}", f"{parent[:3].upper()}-"))
         for names, *phrases in PHRASES:
             if set(names.split()).intersection(field.words[-2:]):
@@ -195,7 +197,7 @@ class PlausibleValues(ValueSource):
     @property
     def letter(self) -> str:
         quote = f"You wrote: “{self.sentence(0)}”"
-        amount = next((one for one in self._known.get("amount", ()) if isinstance(one, int | float)), None)
+        amount = next((value for value in self._known.get("amount", ()) if isinstance(value, int | float)), None)
         if self._is_refund and amount is not None:
             shown = _AMOUNT if _AMOUNT in self._prompt.task else f"{amount:.2f}"
             case = f" for {self.cases[-1]}" if self.cases else ""

@@ -51,7 +51,7 @@ class ParsedPrompt:
     sections: tuple[tuple[str, str], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = tuple(one for prompt in self.user_prompts for one in split_sections(prompt))
+        found = tuple(section for prompt in self.user_prompts for section in split_sections(prompt))
         object.__setattr__(self, "sections", found)
 
     def section(self, title: str) -> str:
@@ -99,16 +99,18 @@ class ParsedPrompt:
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Earlier statements of the discussion: speaker and text."""
         body = self.section("DISCUSSION SO FAR")
-        found = [(one[1].strip(), one[3].strip()) for one in _STATEMENT.finditer(body)]
+        found = [(match[1].strip(), match[3].strip()) for match in _STATEMENT.finditer(body)]
         found += [
-            (one[1], html.unescape(one[2]))
-            for one in re.finditer(r'<statement speaker="([^"]*)">(.*?)</statement>', body, re.DOTALL)
+            (match[1], html.unescape(match[2]))
+            for match in re.finditer(r'<statement speaker="([^"]*)">(.*?)</statement>', body, re.DOTALL)
         ]
         for value in json_values_in(body):
             listed = cast("dict[str, Any]", value).get("statements") if isinstance(value, dict) else None
             if isinstance(listed, list):
                 statements = cast("list[dict[str, Any]]", listed)
-                found += [(str(one.get("speaker", "")), str(one.get("text", ""))) for one in statements]
+                found += [
+                    (str(statement.get("speaker", "")), str(statement.get("text", ""))) for statement in statements
+                ]
         return tuple(found)
 
     @cached_property
@@ -131,11 +133,16 @@ class ParsedPrompt:
         """
         original = self.section("ORIGINAL PROMPT")
         found: list[str] = []
-        for body in (*(one for one in self.materials if one.strip() != original), *([original] if original else [])):
+        for body in (
+            *(material for material in self.materials if material.strip() != original),
+            *([original] if original else []),
+        ):
             inner = [text for _, text in code_blocks(body)] or [body]
             for text in inner:
                 values = list(json_values_in(text))
-                found += [one for value in values for one in strings_in(value) if " " in one] if values else [text]
+                found += (
+                    [string for value in values for string in strings_in(value) if " " in string] if values else [text]
+                )
         return tuple(dict.fromkeys(found))
 
     @cached_property
@@ -153,10 +160,10 @@ class ParsedPrompt:
         if "write" not in result.lower():
             return ()
         found = list(_FILE.finditer(result))
-        ends = [*(one.start() for one in found[1:]), len(result)]
+        ends = [*(match.start() for match in found[1:]), len(result)]
         return tuple(
-            RequestedOutput(one[1], (one[2] or "").strip(), next(json_values_in(result[one.end() : end]), None))
-            for one, end in zip(found, ends, strict=True)
+            RequestedOutput(match[1], (match[2] or "").strip(), next(json_values_in(result[match.end() : end]), None))
+            for match, end in zip(found, ends, strict=True)
         )
 
     @cached_property
@@ -168,10 +175,12 @@ class ParsedPrompt:
     @cached_property
     def listed_files(self) -> tuple[RequestedOutput, ...]:
         """Files that the answer contains as members of one object."""
-        return tuple(RequestedOutput(one[1], (one[2] or "").strip()) for one in _FILE.finditer(self.section("RESULT")))
+        return tuple(
+            RequestedOutput(match[1], (match[2] or "").strip()) for match in _FILE.finditer(self.section("RESULT"))
+        )
 
 
-# ---- parsing -----------------------------------------------------------------------------------------------
+# Parsing
 def split_sections(text: str) -> Iterator[tuple[str, str]]:
     """Yield title and body of each section. Text before the first section has an empty title."""
     elements = list(_ELEMENT.finditer(text)) if "=== " not in text else []

@@ -29,7 +29,7 @@ class SimulatedRequest:
 
     @property
     def used_tools(self) -> list[str]:
-        return [one.tool for one in self.tool_uses]
+        return [use.tool for use in self.tool_uses]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +74,29 @@ def _scripted_text(request: SimulatedRequest, text: str) -> SimulatedReply:
         return SimulatedReply(text)
 
 
-# ---- files -------------------------------------------------------------------------------------------------
+# Files
 def _file_reply(request: SimulatedRequest, step: ScriptStep, values: PlausibleValues) -> SimulatedReply | None:
     """Write the missing files, or confirm that all are written. None if no file has to be written."""
     writer = next((tool for tool in request.tools if tool.writes), None)
     if writer is None or not request.prompt.files_to_write:
         return None
-    written = {str(one.arguments.get("path", "")) for one in request.tool_uses}
+    written = {str(use.arguments.get("path", "")) for use in request.tool_uses}
     files = _with_scripted_files(request.prompt.files_to_write, step.artifacts)
-    missing = [one for one in files if one.path not in written and not _is_skipped(one, step.artifacts)]
+    missing = [file for file in files if file.path not in written and not _is_skipped(file, step.artifacts)]
     if not missing:
-        paths = ", ".join(one.path for one in files if one.path in written) or "none"
+        paths = ", ".join(file.path for file in files if file.path in written) or "none"
         return SimulatedReply(f"Files written: {paths}. {values.prose(0)}")
     uses = [
-        ToolUse(writer.name, writer.write_arguments(one.path, _content(one, step, request, values))) for one in missing
+        ToolUse(writer.name, writer.write_arguments(file.path, _content(file, step, request, values)))
+        for file in missing
     ]
-    return SimulatedReply(f"I will write {' and '.join(one.path for one in missing)}.", uses)
+    return SimulatedReply(f"I will write {' and '.join(file.path for file in missing)}.", uses)
 
 
 def _with_scripted_files(files: Sequence[RequestedOutput], artifacts: Mapping[str, Any]) -> list[RequestedOutput]:
     """Add files that only the script mentions."""
     folder = files[0].path.rpartition("/")[0]
-    known = {name for one in files for name in (one.name, one.path.rpartition("/")[2])}
+    known = {name for file in files for name in (file.name, file.path.rpartition("/")[2])}
     extra = [
         RequestedOutput(f"{folder}/{name}".lstrip("/"))
         for name, content in artifacts.items()
@@ -121,7 +122,7 @@ def _content(file: RequestedOutput, step: ScriptStep, request: SimulatedRequest,
     return scripted if isinstance(scripted, str) else json.dumps(scripted, indent=2, ensure_ascii=False)
 
 
-# ---- final replies -----------------------------------------------------------------------------------------
+# Final replies
 def _final_reply(request: SimulatedRequest, step: ScriptStep, values: PlausibleValues) -> SimulatedReply:
     prompt = request.prompt
     if request.output is not None:
@@ -140,7 +141,7 @@ def _structured_output(output: SimulatedTool, prompt: ParsedPrompt, step: Script
     if not isinstance(generated, dict):
         return generated
     members = cast("dict[str, Any]", generated)
-    files = {re.sub(r"[^A-Za-z0-9_-]", "_", one.name): one for one in prompt.listed_files}
+    files = {re.sub(r"[^A-Za-z0-9_-]", "_", file.name): file for file in prompt.listed_files}
     for name, file in files.items():
         if len(files) > 1 and file.format != "json" and isinstance(members.get(name), str):
             members[name] = file_content(file, prompt, values)

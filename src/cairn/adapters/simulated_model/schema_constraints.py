@@ -31,7 +31,9 @@ class SchemaConstraints:
 
     @classmethod
     def of(cls, document: SchemaDocument, pointers: Node) -> SchemaConstraints:
-        return cls(document, pointers, tuple(cast("dict[str, Any]", document.subschema(one)) for one in pointers))
+        return cls(
+            document, pointers, tuple(cast("dict[str, Any]", document.subschema(pointer)) for pointer in pointers)
+        )
 
     def all(self, key: str) -> list[Any]:
         return [part[key] for part in self.parts if key in part]
@@ -47,7 +49,7 @@ class SchemaConstraints:
         """The allowed values if the schema lists them, otherwise None."""
         if consts := self.all("const"):
             return consts[:1]
-        return min((cast("list[Any]", one) for one in self.all("enum")), key=len, default=None)
+        return min((cast("list[Any]", values) for values in self.all("enum")), key=len, default=None)
 
     @property
     def description(self) -> str:
@@ -65,14 +67,21 @@ class SchemaConstraints:
         allowed = list(TYPES)
         for declared in self.all("type"):
             named: list[str] = [declared] if isinstance(declared, str) else list(declared)
-            allowed = [one for one in allowed if one in named or (one == "integer" and "number" in named)]
-            allowed.sort(key=lambda one: named.index(one) if one in named else len(named))
+            allowed = [
+                type_name
+                for type_name in allowed
+                if type_name in named or (type_name == "integer" and "number" in named)
+            ]
+            allowed.sort(key=lambda type_name: named.index(type_name) if type_name in named else len(named))
         if self.all("type"):
-            return [*(one for one in allowed if one != "null"), *(one for one in allowed if one == "null")]
+            return [
+                *(type_name for type_name in allowed if type_name != "null"),
+                *(type_name for type_name in allowed if type_name == "null"),
+            ]
         likely = [kind for kind, keys in _TYPE_KEYWORDS.items() if any(self.all(key) for key in keys)]
-        return [*likely, *(one for one in ("string", *TYPES) if one not in likely)]
+        return [*likely, *(type_name for type_name in ("string", *TYPES) if type_name not in likely)]
 
-    # ---- numbers -----------------------------------------------------------------------------------------
+    # Numbers
     @property
     def lower(self) -> tuple[Fraction | None, bool]:
         """The lower bound, and whether it is exclusive."""
@@ -99,7 +108,7 @@ class SchemaConstraints:
             common = divisor if common is None else _least_common_multiple(common, divisor)
         return common
 
-    # ---- objects -----------------------------------------------------------------------------------------
+    # Objects
     @property
     def required(self) -> list[str]:
         lists = [cast("list[str]", names) for names in self.all("required") if isinstance(names, list)]
@@ -136,10 +145,10 @@ class SchemaConstraints:
         for name in found:
             for dependencies in (*self.all("dependentRequired"), *self.all("dependencies")):
                 required = dependencies.get(name)
-                found += [one for one in required or () if isinstance(required, list) and one not in found]
+                found += [name for name in required or () if isinstance(required, list) and name not in found]
         return found
 
-    # ---- lists -------------------------------------------------------------------------------------------
+    # Lists
     def item_node(self, index: int) -> Node:
         found: list[Pointer] = []
         for pointer, part in zip(self.pointers, self.parts, strict=True):
@@ -159,7 +168,10 @@ class SchemaConstraints:
     def prefix_length(self) -> int:
         """How many items have their own schema."""
         lists = [
-            cast("list[Any]", one) for key in ("prefixItems", "items") for one in self.all(key) if isinstance(one, list)
+            cast("list[Any]", items)
+            for key in ("prefixItems", "items")
+            for items in self.all(key)
+            if isinstance(items, list)
         ]
         return max(map(len, lists), default=0)
 

@@ -55,7 +55,7 @@ class SchemaDocument:
         validator = self._validators.get(fragment)
         return validator is None or validator.is_valid(value)
 
-    # ---- references --------------------------------------------------------------------------------------
+    # References
     def resolve(self, reference: str) -> Pointer | None:
         """The pointer that a reference leads to. None if the target is missing or outside the document."""
         address, _, fragment = reference.partition("#")
@@ -95,7 +95,7 @@ class SchemaDocument:
                 found.setdefault(urljoin(self._base, name), pointer)
         return found
 
-    # ---- branches ----------------------------------------------------------------------------------------
+    # Branches
     def branch_choices(self, node: Node, *, is_deep: bool = False) -> Iterator[Node]:
         """Expand references and choose branches in every possible way.
 
@@ -118,7 +118,7 @@ class SchemaDocument:
         more = [target for key in _REFERENCES if key in part if (target := self.resolve(str(part[key]))) is not None]
         more += [(*pointer, "allOf", str(n)) for n in range(len(part.get("allOf", ())))]
         for branches in product(*self._alternatives(pointer, part, is_deep)):
-            chosen = tuple(one for branch in branches for one in branch)
+            chosen = tuple(pointer for branch in branches for pointer in branch)
             yield from self._expand((*more, *chosen, *rest), (*done, pointer), is_deep)
 
     def _alternatives(self, pointer: Pointer, part: Mapping[str, Any], is_deep: bool) -> list[list[Node]]:
@@ -126,7 +126,9 @@ class SchemaDocument:
         for key in ("anyOf", "oneOf"):
             if isinstance(part.get(key), list):
                 branches = [(*pointer, key, str(n)) for n in range(len(part[key]))]
-                found.append([(branch,) for branch in sorted(branches, key=lambda one: self._rank(one, is_deep))])
+                found.append(
+                    [(branch,) for branch in sorted(branches, key=lambda pointer: self._rank(pointer, is_deep))]
+                )
         if "if" in part:
             then, other = ([(*pointer, key)] if key in part else [] for key in ("then", "else"))
             found.append([((*pointer, "if"), *then), tuple(other)])

@@ -118,7 +118,7 @@ class _Generator:
     ) -> CandidateStream:
         return lambda constraints, field, _depth: candidates(constraints, field, self._source)
 
-    # ---- lists -------------------------------------------------------------------------------------------
+    # Lists
     def _arrays(self, constraints: SchemaConstraints, field: SchemaField, depth: int) -> Iterator[list[Any]]:
         contained = [(pointer, int(part.get("minContains", 1))) for pointer, part in constraints.parts_with("contains")]
         low, high = constraints.highest("minItems"), constraints.lowest("maxItems")
@@ -130,7 +130,7 @@ class _Generator:
             separate_minimum,
             *range(shared_minimum, shared_minimum + 4),
         )
-        for size in dict.fromkeys(int(one) for one in sizes if one <= high and one <= MAX_LIST_LENGTH):
+        for size in dict.fromkeys(int(bound) for bound in sizes if bound <= high and bound <= MAX_LIST_LENGTH):
             for extra in _contains_positions(contained, size):
                 try:
                     yield self._list(constraints, field, depth, size, extra)
@@ -156,7 +156,7 @@ class _Generator:
                 raise NoValueFound
         return items
 
-    # ---- objects -----------------------------------------------------------------------------------------
+    # Objects
     def _objects(self, constraints: SchemaConstraints, field: SchemaField, depth: int) -> Iterator[dict[str, Any]]:
         low, high = constraints.highest("minProperties"), constraints.lowest("maxProperties")
         required = constraints.with_dependents(constraints.required)

@@ -64,4 +64,4 @@ def suggest_team(task: str) -> list[tuple[str, str]]:
     scored = [(len(re.findall(pattern, task, re.IGNORECASE)), members) for pattern, members in _TEAMS]
     best = max(scored, key=lambda one: one[0])
     chosen = best[1] if best[0] else _GENERAL_TEAM
-    return [*chosen, *(one for one in _GENERAL_TEAM if one not in chosen)]
+    return [*chosen, *(role for role in _GENERAL_TEAM if role not in chosen)]

@@ -125,7 +125,7 @@ def _proposal(
     tool: SimulatedTool, generated: Mapping[str, Any], prompt: ParsedPrompt, values: PlausibleValues
 ) -> dict[str, Any]:
     """Arguments of `propose_action`, preferably for an operation that the tool's description lists."""
-    described = {one["name"]: one for one in _OPERATION.finditer(tool.description)}
+    described = {match["name"]: match for match in _OPERATION.finditer(tool.description)}
     candidates = list(described) or [str(generated.get("operation_type") or "send_email")]
     instructions = f"{prompt.task} {prompt.turn_instructions}".lower()
 
@@ -145,18 +145,18 @@ def _proposal(
 
 def _supporting_data(prompt: ParsedPrompt) -> dict[str, Any]:
     """The nested objects of the newest JSON object, shown to approvers."""
-    newest = next((cast("dict[str, Any]", one) for one in prompt.json_values if isinstance(one, dict)), None)
+    newest = next((cast("dict[str, Any]", value) for value in prompt.json_values if isinstance(value, dict)), None)
     return {label(name): inner for name, inner in (newest or {}).items() if isinstance(inner, dict) and inner}
 
 
 def _default_parameters(operation_type: str, values: PlausibleValues) -> dict[str, Any]:
-    to = next((one for one in values.known(SchemaField("email")) if isinstance(one, str)), "customer@example.com")
+    to = next((value for value in values.known(SchemaField("email")) if isinstance(value, str)), "customer@example.com")
     if "mail" in operation_type:
         return {"to": to, "subject": values.subject, "body": values.letter}
     if "http" in operation_type:
         url = f"https://example.com/{slug(values.topic(0)) or 'item'}"
         return {"method": "POST", "url": url, "body": {"title": values.subject}}
-    amount = next((one for one in values.known(SchemaField("amount")) if isinstance(one, int | float)), None)
+    amount = next((value for value in values.known(SchemaField("amount")) if isinstance(value, int | float)), None)
     return {"subject": values.subject, **({"amount": amount} if amount is not None else {})}
 
 
