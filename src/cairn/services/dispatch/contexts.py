@@ -45,12 +45,12 @@ def preview(
 
 
 class ContextQueries:
-    """Each method reads one snapshot of the database."""
+    """Read the context of an execution from one snapshot of the database."""
 
     def __init__(self, engine: Engine, work_orders: WorkOrders) -> None:
         self._engine = engine
         self._work_orders = work_orders
-        # Each preview holds a connection while it opens another. More of them could exhaust the pool and deadlock.
+        # Each preview holds a connection while it opens another, so too many at a time could exhaust the pool.
         self._previews = Semaphore(2)
 
     def get_context(self, execution_id: str) -> Context:

@@ -61,7 +61,7 @@ class Lanes:
         self._reporting: set[str] = set()  # lanes that are committing a report or applying its effects
         self._started = False
         self._stopping = False
-        self.own_work_resumed = asyncio.Event()  # set once the work of the last process is dispatched again
+        self.own_work_resumed = asyncio.Event()  # set once the work of the previous process is dispatched again
 
     def __contains__(self, job: str | None) -> bool:
         return job in self._lanes
@@ -100,7 +100,7 @@ class Lanes:
             self._start_lane(job, run_id, claim=False)
 
     async def run_job(self, job: str, run_id: str, *, enqueued_here: bool) -> None:
-        """Called by the job engine. Joins the lane if a commit has woken it, otherwise takes over its run."""
+        """Run a job for the job engine: join the lane if a commit has woken it, otherwise take over its run."""
         await self.own_work_resumed.wait()
         if enqueued_here and job not in self._lanes:
             async with self._engine.lock(run_id):
@@ -143,7 +143,7 @@ class Lanes:
 
     # One execution
     async def _run_execution(self, loaded: LoadedRun, e: Execution) -> DispatchResult | None:
-        """None if the execution was stopped."""
+        """Run one dispatch. Return None if it was stopped."""
         loop = asyncio.get_running_loop()
         slot_acquired: asyncio.Future[float] = loop.create_future()
         task = loop.create_task(self._dispatch(loaded, e, slot_acquired))
@@ -216,7 +216,7 @@ class Lanes:
         return commit
 
     async def _send(self, run_id: str, report: Report, job: str, attachments: Attachments = NO_ATTACHMENTS) -> Commit:
-        """`stop` doesn't cancel a lane during this call, so every step after the commit runs."""
+        """Send a report. `stop` doesn't cancel the lane during this call, so all after-commit steps run."""
 
         async def send() -> Commit:
             self._reporting.add(job)

@@ -67,7 +67,7 @@ class DispatchMaterial:
 
     @cached_property
     def _input(self) -> Any:
-        """Mapped from the run's input and the outputs of completed checkpoints."""
+        """The run's input and the outputs of completed checkpoints, mapped as the definition says."""
         mapped = sources(self._checkpoint)
         values: dict[str, Value] = {}
         for key, source in self._inputs.completed.items():
@@ -91,7 +91,7 @@ class DispatchMaterial:
 
     @property
     def consumed(self) -> tuple[str, ...]:
-        """Record ids of the artifacts that were read. Those of a rework's requester always count as read."""
+        """Record ids of the artifacts that were read. A rework always reads the artifacts of its requester."""
         if self._inputs.rework is not None:
             self._consume(self._inputs.rework.artifacts)
         return tuple(self._consumed)
@@ -166,7 +166,7 @@ class DispatchMaterial:
 
     @property
     def is_context_stored(self) -> bool:
-        """Whether the context is stored with the execution: if the definition shapes it, and it isn't too large.
+        """Whether to store the context with the execution: only if the definition shapes it and it isn't too large.
 
         A context that is too large for any model can be traced through the outputs it was built from.
         """
@@ -189,7 +189,7 @@ class DispatchMaterial:
 
 
 def completed_by_key(loaded: LoadedRun, e: Execution | None) -> dict[str, Execution]:
-    """The completed execution of each checkpoint in this pass, without the given one."""
+    """The completed execution of each checkpoint in this pass, excluding `e`."""
     return {
         other.key: other
         for other in loaded.run.current
@@ -222,7 +222,7 @@ def rework_brief(e: Execution, requester_files: tuple[StoredFile, ...]) -> Rewor
 
 
 def context_view(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:
-    """The API view of a context. `stored`: it is the one that was saved with the execution."""
+    """The API view of a context. `stored`: whether it was saved with the execution."""
     system, task = prompts(checkpoint)
     return Context(
         stored=stored,

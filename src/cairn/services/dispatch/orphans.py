@@ -1,4 +1,4 @@
-"""Find executions that are marked as working but that no lane drives, and dispatch them again."""
+"""Find working executions that no lane drives, and dispatch them again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Orphans:
         self._lanes = lanes
 
     async def resume_own(self) -> None:
-        """At startup: dispatch the work of the last process again, without waiting for the job queue."""
+        """At startup, dispatch the work of the previous process again without waiting for the job queue."""
         read = self._engine.database.aread
         rows = [row for row in await read(working_executions) if row.driver is not None]
         own = await read(lambda c: self._jobs.own_lanes(c, tuple(row.driver for row in rows)))
@@ -33,7 +33,7 @@ class Orphans:
         self._lanes.own_work_resumed.set()
 
     async def resume_orphans(self) -> None:
-        """Dispatch working executions again whose job has ended."""
+        """Dispatch executions again that are working although their job has ended."""
         read = self._engine.database.aread
         rows = [row for row in await read(working_executions) if row.driver not in self._lanes]
         jobs = tuple({row.driver for row in rows if row.driver is not None})

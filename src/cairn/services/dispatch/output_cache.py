@@ -12,7 +12,7 @@ from cairn.store import Connection, Database, LoadedRun, NewArtifact, blobs
 from cairn.store.runs.run_rows import Row
 
 MAX_CACHED = 4096  # executions
-MAX_CACHED_CONTENT = 64 * 1024  # larger contents are read from the database again
+MAX_CACHED_CONTENT = 64 * 1024  # bytes; larger content is read from the database again
 Outputs = Mapping[str, tuple[StoredFile, ...]]  # by execution
 
 
@@ -24,30 +24,30 @@ class OutputCache:
         self._outputs = OrderedDict[str, tuple[StoredFile, ...]]()  # by execution
 
     def cached(self, execution_ids: Iterable[str]) -> dict[str, tuple[StoredFile, ...]]:
-        """The outputs of those executions that are in the cache."""
-        return {one: files for one in execution_ids if (files := self._outputs.get(one)) is not None}
+        """The outputs of the executions that are in the cache."""
+        return {key: files for key in execution_ids if (files := self._outputs.get(key)) is not None}
 
     def look_up(self, connection: Connection, execution_ids: Sequence[str]) -> dict[str, tuple[StoredFile, ...]]:
         """The outputs of all these executions. Missing ones are read and cached."""
         outputs = self.cached(execution_ids)
-        for execution_id, files in self._read(connection, [one for one in execution_ids if one not in outputs]).items():
+        for execution_id, files in self._read(connection, [key for key in execution_ids if key not in outputs]).items():
             outputs[execution_id] = files
             self._add(execution_id, files)
         return outputs
 
     def remember(self, execution_id: str, artifacts: Iterable[NewArtifact]) -> None:
-        """Cache the outputs of an execution that has just completed: the next one will probably read them."""
+        """Cache the outputs of an execution that has just completed. The next execution will probably read them."""
         self._add(execution_id, tuple(map(self._from_new, artifacts)))
 
-    def of_requester(self, connection: Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
-        """The artifacts so far, staged ones included, of the execution that requested this rework."""
+    def requester_files(self, connection: Connection, loaded: LoadedRun, e: Execution) -> tuple[StoredFile, ...]:
+        """All artifacts of the execution that requested this rework, including staged ones."""
         requester = loaded.run.executions.get(e.parent_execution) if e.parent_execution else None
         if requester is None or not requester.outputs:
             return ()
         return tuple(map(self._from_row, queries.artifacts_by_record_id(connection, requester.outputs)))
 
-    def of_previous_run(self, connection: Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
-        """The same checkpoint in the latest earlier run that completed it."""
+    def previous_run_outputs(self, connection: Connection, loaded: LoadedRun, e: Execution) -> ArtifactSource | None:
+        """The outputs of the same checkpoint in the latest earlier run that completed it."""
         checkpoint_id = loaded.places[e.key].checkpoint_id
         found = queries.latest_completed_execution(connection, loaded.facts.previous_run_id, checkpoint_id)
         if found is None:

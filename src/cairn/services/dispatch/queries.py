@@ -1,4 +1,4 @@
-"""Reads that work orders, summaries and orphan recovery need."""
+"""Queries for work orders, summaries and orphan recovery."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def latest_completed_execution(
 
 
 def rework_results(connection: Connection, e: Execution, since: datetime) -> list[Mapping[str, Any]]:
-    """How the reworks that this execution requested ended, in the order of the requests."""
+    """The results of the reworks that this execution requested, in the order of the requests."""
     v = t.events.c
     events = connection.execute(
         sa.select(v.metadata)

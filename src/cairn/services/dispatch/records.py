@@ -1,4 +1,4 @@
-"""Rows that are saved with a report: the context of a dispatch and its pending call. Also summaries."""
+"""Save summaries, and with a report the context of its dispatch and the pending call."""
 
 from __future__ import annotations
 

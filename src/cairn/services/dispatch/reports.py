@@ -48,7 +48,7 @@ class ReportBuilder:
         self._results = results
 
     async def build(self, loaded: LoadedRun, e: Execution, result: DispatchResult) -> BuiltReport:
-        """Build the report and the rows to save with it. Large contents are stored first."""
+        """Build the report and the rows to save with it. Large content is stored first."""
         outcome, writes = result.outcome, await self._input_writes(e, result.inputs)
         match outcome:
             case Produced():
@@ -82,7 +82,7 @@ class ReportBuilder:
         lineage, context = LineageWrite(e.id, e.dispatch, inputs.consumed), inputs.context
         if context is None:
             return (lineage,)
-        await retry_transient(lambda: self._results.put_ahead(context))
+        await retry_transient(lambda: self._results.store_large_content(context))
         return lineage, ContextWrite(e.id, context)
 
     async def _proposal(

@@ -20,7 +20,7 @@ from cairn.store import Database, NewArtifact, blobs
 
 MAX_ON_LOOP = 256 * 1024  # larger results are hashed in a thread
 MAX_NORMALIZED = 16 * 1024 * 1024  # larger JSON is compared byte by byte
-MIN_STORED_AHEAD = 1024 * 1024  # contents from this size on are stored in earlier transactions
+MIN_STORED_AHEAD = 1024 * 1024  # content of at least this size is stored before the report's transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class StoredResult:
 
 
 class ResultStore:
-    """Stores large contents ahead of the report, so that the report's transaction stays short."""
+    """Prepares results. Stores large content before the report, so that the report's transaction stays short."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,11 +48,11 @@ class ResultStore:
     async def _store_ahead(self, artifact: NewArtifact) -> NewArtifact:
         if artifact.content is None or artifact.size < MIN_STORED_AHEAD:
             return artifact
-        await self.put_ahead(artifact.content)
+        await self.store_large_content(artifact.content)
         return artifact.replace(content=None)
 
-    async def put_ahead(self, content: bytes) -> None:
-        """Store a large content in transactions of its own. Storing it again with the report is then cheap."""
+    async def store_large_content(self, content: bytes) -> None:
+        """Store large content in separate transactions. Storing it again with the report is then cheap."""
         if len(content) >= MIN_STORED_AHEAD:
             await asyncio.to_thread(blobs.put_stream, self._database, _chunks(content))
 
@@ -64,7 +64,7 @@ def _chunks(content: bytes) -> Iterator[bytes]:
 def prepare(
     execution: Execution, checkpoint: CheckpointDefinition, files: Sequence[ProducedFile | StoredFile]
 ) -> StoredResult:
-    """Record ids are derived from the dispatch, so preparing the same result twice gives the same ids."""
+    """Prepare a result. Record ids are derived from the dispatch, so the same result always gets the same ids."""
     artifacts = tuple(_record(execution, checkpoint, file) for file in files)
     digests: list[Value] = [
         [file.name, file.format, _content_digest(file, artifact.checksum)]

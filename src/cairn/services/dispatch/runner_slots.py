@@ -8,7 +8,7 @@ from cairn.core.states import ExecutionMode
 
 
 class RunnerSlots:
-    """Scripts and agents have limits of their own, so that waiting for a model provider blocks nothing else."""
+    """Scripts and agents have separate limits, so that waiting for a model provider blocks nothing else."""
 
     def __init__(self, max_executions: int, max_scripts: int, max_agents: int) -> None:
         self._by_mode = {

@@ -1,4 +1,4 @@
-"""Timers. A durable job sends each command, and so does this process, on time. The second one changes nothing."""
+"""Timers. This process sends each command on time, and so does a durable job. The second copy changes nothing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TimerScheduler:
                     self._schedule(commit.run_id, effect)
 
     def _schedule(self, run_id: str, timer: ScheduleTimer) -> None:
-        """Send the command on time: the durable job is late by up to one polling interval of its queue."""
+        """Send the command on time. The durable job is late by up to one polling interval of its queue."""
 
         def due() -> None:
             self._handles.discard(handle)

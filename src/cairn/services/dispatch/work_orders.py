@@ -60,23 +60,23 @@ class WorkOrders:
         self._library = library
         self._outputs = OutputCache(database)
 
-    # For the worker
+    # Dispatches
     async def checkpoint(self, loaded: LoadedRun, e: Execution) -> CheckpointDefinition:
-        """The checkpoint as the execution's definition revision has it."""
+        """The checkpoint in the definition revision that the execution uses."""
         return (await self.definition(loaded, e)).checkpoint(e.key)
 
     async def definition(self, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
-        """The complete definition, with the agents of the library filled in."""
+        """The execution's definition, with library agents resolved."""
         source = self._plans.cached(loaded.facts.pipeline_id, e.definition)
-        resolved = self._library.cached_of_run(loaded, source, e.definition) if source is not None else None
+        resolved = self._library.cached_for_run(loaded, source, e.definition) if source is not None else None
         return resolved or await self._database.aread(lambda c: self._definition(c, loaded, e))
 
     def _definition(self, connection: Connection, loaded: LoadedRun, e: Execution) -> PipelineDefinition:
         source = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
-        return self._library.of_run(connection, loaded, source, e.definition)
+        return self._library.resolve_for_run(connection, loaded, source, e.definition)
 
     async def build(self, loaded: LoadedRun, e: Execution) -> WorkOrder:
-        """Build the order of one dispatch. Large and declared inputs are read now, the others on demand."""
+        """Build the work order of a dispatch. Large and declared inputs are read now, other inputs on demand."""
         facts, definition = loaded.facts, await self.definition(loaded, e)
         checkpoint = definition.checkpoint(e.key)
         material = await self._material(loaded, e, checkpoint)
@@ -180,7 +180,7 @@ class WorkOrders:
             await self._database.aread(lambda _: material.load())
         return material
 
-    # For people
+    # Previews
     def preview(
         self, connection: Connection, loaded: LoadedRun, e: Execution
     ) -> tuple[DispatchMaterial, AssembledContext]:
@@ -202,10 +202,12 @@ class WorkOrders:
         ids = [other.id for other in completed_by_key(loaded, e).values()] + ([last.id] if last else [])
         outputs = self._outputs.look_up(connection, ids)
         previous = (
-            self._outputs.of_previous_run(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
+            self._outputs.previous_run_outputs(connection, loaded, e)
+            if checkpoint.inputs.include_previous_version
+            else None
         )
         previous_pass = self._source(loaded, last, outputs) if last is not None else None
-        inputs = self._resolved(loaded, e, outputs, self._outputs.of_requester(connection, loaded, e))
+        inputs = self._resolved(loaded, e, outputs, self._outputs.requester_files(connection, loaded, e))
         summarized = summarized_checkpoints(checkpoint)
         sources = [source for key, source in inputs.completed.items() if key in summarized]
         summaries = queries.summaries_of(connection, sources)
@@ -235,7 +237,7 @@ class WorkOrders:
 
 @dataclass(frozen=True, slots=True)
 class RecordedInputs:
-    """The inputs of a dispatch, for the record."""
+    """The inputs of a dispatch, to be saved with its report."""
 
     context: bytes | None = None  # the document to store; None: no context is stored
     consumed: tuple[str, ...] = ()  # record ids of the artifacts that were read

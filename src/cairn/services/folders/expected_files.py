@@ -14,8 +14,8 @@ from cairn.services.folders import queries
 from cairn.store import Connection, Database, blobs
 from cairn.store.runs.run_rows import Row
 
-MAX_IN_MEMORY = 1024 * 1024  # bytes of a content; a larger one is streamed
-DIGEST = "digest"  # field of `run_info.json`, over all other fields: shows whether the file was edited
+MAX_IN_MEMORY = 1024 * 1024  # bytes; larger content is streamed
+DIGEST = "digest"  # field of `run_info.json`: a digest of all other fields, which reveals edits
 
 
 def blob_file(database: Database, path: str, checksum: str, size: int, staged_as: str | None = None) -> FileContent:
@@ -48,14 +48,14 @@ class DefinitionFiles:
 
 
 def definition_files(connection: Connection, pipeline_id: str) -> DefinitionFiles:
-    """The newest definition as files."""
+    """The files of the newest definition."""
     document = queries.newest_definition(connection, pipeline_id)
     scripts = {path: blobs.read(connection, entry["checksum"]) for path, entry in document.get("scripts", {}).items()}
     return replace(_files_of(document), scripts=scripts)
 
 
 def earlier_definition_checksums(connection: Connection, pipeline_id: str, limit: int) -> frozenset[str]:
-    """Checksums of the files that Cairn wrote for the latest earlier definitions."""
+    """Checksums of the files that Cairn wrote for up to `limit` previous definitions."""
     documents = queries.earlier_definitions(connection, pipeline_id, limit)
     scripts = {entry["checksum"] for document in documents for entry in document.get("scripts", {}).values()}
     return frozenset(scripts).union(
@@ -106,7 +106,7 @@ def checksum_if_unmodified(content: bytes) -> str | None:
 
 
 def latest_run_folder(connection: Connection, pipeline_id: str) -> str | None:
-    """The target of the link `latest`."""
+    """The folder that the `latest` link points to."""
     row = queries.latest_run(connection, pipeline_id)
     return layout.run_folder(row.run_version, row.run_id) if row is not None else None
 

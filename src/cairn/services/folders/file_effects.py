@@ -27,7 +27,7 @@ from cairn.store import Connection, Database, NewArtifact, RunFacts
 
 
 def is_in_process(e: Execution) -> bool:
-    """Whether only Cairn itself can write to its workspace."""
+    """Whether only this process can write to the workspace of the execution."""
     return e.policy.mode in (ExecutionMode.HUMAN_ONLY, ExecutionMode.FUNCTION)
 
 

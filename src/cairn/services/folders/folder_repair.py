@@ -22,8 +22,8 @@ from cairn.store.events import chain
 
 log = logging.getLogger(__name__)
 
-ACTOR = "repair"  # of its events
-MAX_PATHS = 50  # of each kind in an event
+ACTOR = "repair"  # the actor of drift events
+MAX_PATHS = 50  # listed per kind in an event
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class RepairReport:
     checked_at: datetime
     pipelines: int = 0
     rewritten: int = 0  # files that were missing or changed
-    moved_aside: int = 0  # files of users, and changed ones
+    moved_aside: int = 0  # files that users added or changed
     failed: tuple[str, ...] = ()
 
     @property
@@ -80,7 +80,7 @@ class FolderRepair:
             await self.repair_pipeline(pipeline_id)
 
     async def repair_unfinished(self) -> None:
-        """Finish the committed changes of all pipelines: at the start of the server, and on request."""
+        """Finish the committed changes of all pipelines, at startup and on request."""
         for pipeline_id in await asyncio.to_thread(self._recovery.unfinished_pipelines):
             await self.repair_pipeline(pipeline_id)
 
@@ -93,7 +93,7 @@ class FolderRepair:
                     await self.repair_locked_pipeline(pipeline_id, runs)
 
     async def repair_locked_pipeline(self, pipeline_id: str, runs: list[str]) -> None:
-        """Do the same for a caller that has locked the pipeline and its runs. Records no drift event."""
+        """Finish the committed changes of a pipeline. The caller holds the locks of the pipeline and its runs."""
         with self._record_failure(pipeline_id):
             await self._folder_sync.open_runs(runs)
             self._folder_sync.mark_repaired(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
@@ -163,7 +163,7 @@ class FolderRepair:
         return report
 
     def find_drift(self, pipeline_id: str) -> Drift:
-        """How the folder of a pipeline differs from the database. Slow: call it in a thread."""
+        """Find the differences between the folder of a pipeline and the database. Slow: call it in a thread."""
         as_of = self._clock.now()  # ignore files that appear after the database was read
         expected, in_progress = self._database.read(
             lambda c: (self._expected_tree(c, pipeline_id), _run_info_paths(c, pipeline_id))
@@ -191,7 +191,7 @@ class FolderRepair:
             return None
 
     def _record_event(self, pipeline_id: str, result: RepairResult, at: datetime) -> None:
-        """Record which files were rewritten, and where files of users are now."""
+        """Record an event with the rewritten files and the new paths of user files."""
         metadata = {
             "rewritten": list(result.written[:MAX_PATHS]),
             "moved_aside": [{"from": old, "to": new} for old, new in result.moved_aside[:MAX_PATHS]],

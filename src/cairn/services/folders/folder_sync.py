@@ -30,20 +30,20 @@ from cairn.store.errors import TRANSIENT_ERRORS
 
 log = logging.getLogger(__name__)
 
-OPEN_AFTER = 0.05  # seconds until a new run gets its folder, unless it is idle before
+OPEN_AFTER = 0.05  # seconds until a new run gets its folder; a run that is idle sooner gets it at once
 CHEAP_EFFECTS = (CreateWorkspace, PromoteArtifacts, DeleteWorkspaces)
 MAX_CHEAP_BYTES = 256 * 1024  # more is written in a thread
 
 
 class FolderSync:
-    """An after-commit step. Lock the run before calling any other method for it."""
+    """An after-commit step. Lock a run before you call any other method for it."""
 
     def __init__(self, database: Database, tree: Tree, log_writer: LogWriter, locks: Locks) -> None:
         self._database = database
         self._log_writer = log_writer
         self._locks = locks
         self._linking = threading.Lock()
-        self._synced: dict[str, int] = {}  # by run: the revision in its folder, until that is saved
+        self._synced: dict[str, int] = {}  # by run: the revision in its folder, not saved yet
         self._unopened: dict[str, LoadedRun] = {}  # new runs without a folder, in their current state
         self._opening: set[asyncio.Task[None]] = set()
         self._failed_runs: set[str] = set()
@@ -136,13 +136,13 @@ class FolderSync:
                 await self.open_run(run)
 
     def _open_soon(self, run_id: str) -> None:
-        if run_id in self._unopened:  # not if the run became idle and got its folder
+        if run_id in self._unopened:  # otherwise the run became idle and already has its folder
             task = asyncio.get_running_loop().create_task(self._open(run_id))
             self._opening.add(task)
             task.add_done_callback(self._opening.discard)
 
     async def _open(self, run_id: str) -> None:
-        async with self._locks.lock(run_id):  # to move a pipeline's folder, all its runs are locked
+        async with self._locks.lock(run_id):  # moving the pipeline's folder locks all its runs
             await self.open_runs([run_id])
 
     async def drain(self) -> None:
@@ -220,7 +220,7 @@ class FolderSync:
             self._mark_synced(run_id, revision)
 
     def forget_run(self, run_id: str) -> None:
-        """Forget a run that was removed."""
+        """Drop the sync state of a run that was removed."""
         self._unopened.pop(run_id, None)
         self._failed_runs.discard(run_id)
         self._synced.pop(run_id, None)

@@ -1,4 +1,4 @@
-"""Reads for the folder tree: which files and folders the database expects, and what is not synced yet."""
+"""Queries for the folder tree: the files and folders that the database expects, and unsynced changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cairn.store.events.chain import NO_PIPELINE
 from cairn.store.prepared_statements import PreparedQuery
 from cairn.store.runs.run_rows import Row
 
-MAX_EVENTS = 2000  # of one read
+MAX_EVENTS = 2000  # per read
 
 _RUN_INFO_COLUMNS = (
     "run_id",
@@ -182,7 +182,7 @@ def revisions(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
 
 # Executions and artifacts
 def workspaces(connection: Connection, pipeline_id: str) -> Sequence[Row]:
-    """Every execution of the pipeline, and whether it has a workspace."""
+    """All executions of the pipeline, with `has_workspace`."""
     query = (
         sa.select(_E.execution_id, _E.has_workspace, _R.archived_by)
         .select_from(t.checkpoint_executions.join(t.pipeline_runs, _R.run_id == _E.run_id))
@@ -210,7 +210,7 @@ def log_lines(connection: Connection, execution_id: str) -> Sequence[Row]:
     return connection.execute(query).all()
 
 
-# Changes that the folders don't have yet
+# Unsynced changes
 def unsynced_pipelines(connection: Connection) -> set[str]:
     """Pipelines with a run or rollback whose files are not synced."""
     b = t.rollback_events.c
@@ -267,7 +267,7 @@ def rollback_row(connection: Connection, rollback_id: str) -> Row:
 
 
 def archived_items(connection: Connection, rollback_id: str) -> Sequence[Row]:
-    """The items of a rollback; artifacts with their checksum and size."""
+    """The items that a rollback archived. Artifacts have a checksum and a size."""
     i = t.archived_items.c
     query = (
         sa.select(i.item_type, i.original_path, i.archived_path, _A.checksum, _A.size_bytes)

@@ -1,4 +1,4 @@
-"""Records of which folders are in sync with the database."""
+"""Record which folders are in sync with the database."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from cairn.store import Connection
 from cairn.store import tables as t
 
-_PREFIX = "folder_out_of_sync:"  # of a settings key, followed by the pipeline's id
+_PREFIX = "folder_out_of_sync:"  # of settings keys that end with a pipeline id
 _R = t.pipeline_runs.c
 
 
 def mark_out_of_sync(connection: Connection, pipeline_id: str) -> None:
-    """Mark a pipeline whose folder doesn't have a change yet. Its differences until then are not drift."""
+    """Mark a pipeline whose folder lacks a committed change, so that the difference doesn't count as drift."""
     if connection.execute(sa.select(t.settings.c.key).where(_is_mark(pipeline_id))).first() is None:
         connection.execute(sa.insert(t.settings).values(key=f"{_PREFIX}{pipeline_id}", value=True))
 
@@ -33,7 +33,7 @@ def _is_mark(pipeline_id: str) -> sa.ColumnElement[bool]:
 
 
 def save_synced_revisions(connection: Connection, revisions: Mapping[str, int]) -> None:
-    """Save the revision of each run that its folder has."""
+    """Save which revision of each run is in its folder."""
     update = sa.update(t.pipeline_runs).where(_R.run_id == sa.bindparam("run"))
     connection.execute(
         update.values(synced_revision=sa.bindparam("synced")),
@@ -42,6 +42,6 @@ def save_synced_revisions(connection: Connection, revisions: Mapping[str, int]) 
 
 
 def mark_definition_version_synced(connection: Connection, pipeline_id: str, version: int) -> None:
-    """The runs of this definition version are archived in the folder."""
+    """Record that the runs of this definition version are archived in the folder."""
     update = sa.update(t.pipeline_runs).where(_R.pipeline_id == pipeline_id, _R.pipeline_definition_version == version)
     connection.execute(update.values(synced_revision=_R.revision))

@@ -1,4 +1,4 @@
-"""Finish file changes that were committed but have not reached the folders, after a crash or a disk error."""
+"""Finish committed file changes that a crash or a disk error interrupted."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FileRecovery:
         return [*not_archived, *(pipeline_id for pipeline_id in active if pipeline_id in unsynced)]
 
     def finish_moves(self, pipeline_id: str) -> None:
-        """Finish a deletion, a restoration, ended definition versions and rollbacks. The caller holds the lock."""
+        """Finish deletions, restorations, new definition versions and rollbacks. The caller holds the lock."""
         deleted_at = self._read(queries.deleted_pipelines).get(pipeline_id)
         if deleted_at is not None:
             self._tree.archive_pipeline(pipeline_id, deleted_at)
@@ -115,7 +115,7 @@ class FileRecovery:
 
     # Contents
     def own_checksums(self, pipeline_id: str) -> frozenset[str]:
-        """Checksums of files that Cairn wrote and may replace: earlier definitions, outputs of unsynced runs."""
+        """Checksums of files that Cairn wrote and can replace: earlier definitions and outputs of unsynced runs."""
 
         def read(connection: Connection) -> frozenset[str]:
             definitions = expected_files.earlier_definition_checksums(connection, pipeline_id, KNOWN_REVISIONS)

@@ -20,14 +20,14 @@ class RollbackFolders:
         self._tree = tree
 
     def archive(self, pipeline_id: str, moves: RollbackMoves) -> None:
-        """Archive what a commit has rolled back in one run."""
+        """Archive the folders and files that a commit has rolled back in a run."""
         row = self._database.read(lambda c: queries.rollback_row(c, moves.rollback))
         self._tree.archive_rollback(
             pipeline_id, moves.archive, metadata(row), self._file_moves(moves, into_archive=True)
         )
 
     def restore(self, pipeline_id: str, moves: RollbackMoves) -> None:
-        """Move back what a commit has restored in one run."""
+        """Move back the folders and files that a commit has restored in a run."""
         self._tree.restore_rollback(pipeline_id, moves.archive, self._file_moves(moves, into_archive=False))
 
     def _file_moves(self, moves: RollbackMoves, *, into_archive: bool) -> list[FileMove]:

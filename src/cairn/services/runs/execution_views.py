@@ -125,7 +125,7 @@ class ContextBlock(View):
 
 
 class Context(View):
-    """The context of a runner: as stored with the execution, or as it would be now."""
+    """The context of a runner: the stored one, or a preview of it."""
 
     stored: bool
     content_format: Literal["markdown", "xml", "json"]

@@ -28,7 +28,7 @@ class ExecutionService:
     async def start_checkpoint(
         self, run_id: str, checkpoint_id: str, *, actor: Actor, command_id: UUID | None = None
     ) -> tuple[str, Commit]:
-        """Start the pending execution of a checkpoint, which can be named by id or key."""
+        """Start the pending execution of a checkpoint, given by id or key."""
         loaded = await self._engine.read_run(run_id)
         keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
         if not keys:

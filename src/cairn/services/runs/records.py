@@ -1,4 +1,4 @@
-"""Rows that are saved with a run, besides what the engine saves."""
+"""Save the validations of results."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class RunService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> StartedRun:
-        """Create the next run version of the pipeline, or a test run without a version, and start it if `start`."""
+        """Create the next run version of the pipeline, or a test run, which has no version. Optionally start it."""
         value, payload = (None, None) if input is None else await self._prepare_input(pipeline_id, input)
         context = self._engine.context(actor.name, command_id)
 
@@ -117,7 +117,7 @@ class RunService:
         *,
         is_repeatable: bool,
     ) -> StartedRun:
-        """Insert the run, unless the same command was sent before, which is possible if it `is_repeatable`."""
+        """Insert the run. If the command `is_repeatable` and was sent before, insert nothing."""
         run_id = id_of(context.command_id, "run")
 
         def body(connection: Connection) -> CreatedRun | None:
@@ -201,7 +201,7 @@ class RunService:
         return await self._send(run_id, CancelRun(), actor, command_id)
 
     async def set_budget(self, run_id: str, budget: Budget, *, actor: Actor, command_id: UUID | None = None) -> Commit:
-        """Set limits of the run that override those of the definition."""
+        """Set limits for this run that override those of the definition."""
         return await self._send(run_id, SetBudget(budget), actor, command_id)
 
     async def restart(

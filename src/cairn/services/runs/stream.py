@@ -60,7 +60,7 @@ class StreamPosition:
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """What follows a position, each kind in its order."""
+    """The items that follow a position, each kind in order."""
 
     events: list[Event]
     logs: list[LogLine]
@@ -72,7 +72,7 @@ class StreamBatch:
         return max(len(self.events), len(self.logs), len(self.messages)) >= limit
 
     def in_order(self) -> Iterator[Item]:
-        """By time. Events come before log lines and messages of the same time."""
+        """All items by time. Events precede log lines and messages of the same time."""
         events: list[Timed] = [(event.timestamp, event) for event in self.events]
         logs: list[Timed] = [(line.timestamp, line) for line in self.logs]
         messages: list[Timed] = [(at, message) for message, at in self.messages]
@@ -80,7 +80,7 @@ class StreamBatch:
 
 
 class RunStream:
-    """What a client that follows a run reads. Each method reads one snapshot of the database."""
+    """Reads for clients that follow a run. Each method reads one snapshot of the database."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -111,7 +111,7 @@ class RunStream:
 
         def read(connection: Connection) -> StreamPosition:
             return StreamPosition(
-                events.last_of_run(connection, run_id),
+                events.last_seq_of_run(connection, run_id),
                 logs.last_log_id(connection, run_id, until),
                 conversations.last_message_id(connection, run_id, until),
             )

@@ -39,15 +39,15 @@ def get_run(
     now: datetime,
     actor: Actor | None = None,
 ) -> RunView:
-    """`actor` is the user that the view is for."""
+    """The run as `actor` sees it."""
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
     pending = approvals.pending_of_run(connection, facts.run_id, approvals.ApprovalViewer(now, actor))
-    open_executions = progress.of_runs(connection, [row]).get(facts.run_id, [])
-    budget = budgets.of_run(connection, facts.run_id)
+    open_executions = progress.open_executions_of_runs(connection, [row]).get(facts.run_id, [])
+    budget = budgets.run_usage(connection, facts.run_id)
     return RunView(
-        **summary_fields(row, len(pending), open_executions, model_usage.of_run(connection, facts.run_id)),
+        **summary_fields(row, len(pending), open_executions, model_usage.run_usage(connection, facts.run_id)),
         paused_at=row.paused_at,
         last_resumed_at=row.last_resumed_at,
         previous_run_id=row.previous_run_id,
@@ -78,14 +78,14 @@ def _checkpoints(
     counts = _artifact_counts(connection, facts.run_id)
     newest = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
     original = plans.definition(connection, facts.pipeline_id, facts.definition_revision).by_key
-    shown = {e.key: e for e in sorted(run.current, key=_precedence)}
+    by_key = {e.key: e for e in sorted(run.current, key=_precedence)}
     stale = staleness.of_run(connection, facts.run_id).keys()
     return [
         _checkpoint(
             loaded,
             checkpoint,
             newest.get(checkpoint.key) or original[checkpoint.key],
-            shown.get(checkpoint.key),
+            by_key.get(checkpoint.key),
             counts,
             progress_by_execution,
             stale,
@@ -96,7 +96,7 @@ def _checkpoints(
 
 
 def _precedence(execution: Execution) -> tuple[int, int]:
-    """Show the live execution of a checkpoint, otherwise the completed one, otherwise the last."""
+    """Sort key: a live execution of the checkpoint takes precedence, then a completed one, then the last one."""
     rank = 2 if execution.state in LIVE else 1 if execution.state is ExecutionState.COMPLETED else 0
     return rank, execution.ordinal
 

@@ -65,7 +65,7 @@ def get_execution(
     now: datetime,
     actor: Actor | None = None,
 ) -> Execution:
-    """`actor` is the user that the view is for."""
+    """The execution as `actor` sees it."""
     return _views(connection, plans, loaded, [row], now, actor)[0]
 
 
@@ -99,13 +99,13 @@ def _views(
     stale = staleness.of_executions(connection, ids)
     related = ExecutionRows(
         loaded,
-        artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
+        artifacts.artifacts_of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
         {a.execution_id: a for a in approvals.pending_of_run(connection, loaded.facts.run_id, viewer)},
         stale,
         attempt_errors(connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]),
-        validations.of_executions(connection, ids),
-        model_usage.by(connection, t.model_calls.c.execution_id, ids),
+        validations.validations_of_executions(connection, ids),
+        model_usage.usage_by(connection, t.model_calls.c.execution_id, ids),
     )
     return [_view(connection, plans, related, row, now) for row in rows]
 
@@ -226,7 +226,7 @@ def attempt_errors(connection: Connection, run_id: str, ids: Sequence[str]) -> d
 
 
 def _error(row: Row, last_attempt: int) -> AttemptError | None:
-    """None for a manual retry: an earlier event contains the error."""
+    """The error in an event. None for a manual retry, because an earlier event contains its error."""
     metadata = row.metadata
     is_invalid = row.event_type == EventType.EXECUTION_VALIDATION_RETRIED.value
     message = metadata.get("reason") if is_invalid else metadata.get("error")

@@ -81,8 +81,8 @@ def _conditions(run_filter: RunFilter) -> list[sa.ColumnElement[bool]]:
 
 def summaries(connection: Connection, rows: Sequence[Row]) -> list[RunSummary]:
     pending = count_pending_approvals(connection, A.run_id, [row.run_id for row in rows])
-    open_executions = progress.of_runs(connection, rows)
-    usage = model_usage.by(connection, t.model_calls.c.run_id, [row.run_id for row in rows])
+    open_executions = progress.open_executions_of_runs(connection, rows)
+    usage = model_usage.usage_by(connection, t.model_calls.c.run_id, [row.run_id for row in rows])
     return [
         RunSummary(
             **summary_fields(
@@ -149,7 +149,7 @@ def recent_runs(connection: Connection, pipeline_ids: Sequence[str], limit: int)
 
 
 def _recent_runs(database: str, limit: int) -> Query:
-    """Read only the newest runs of each pipeline, however many it has. The statement depends on the database."""
+    """A statement that reads only the newest runs of each pipeline. It depends on the kind of database."""
     candidate = t.pipeline_runs.alias("candidate")
     newest = (
         sa.select(candidate.c.run_id, candidate.c.run_version, candidate.c.status, candidate.c.created_at)
@@ -174,7 +174,7 @@ def _recent_runs(database: str, limit: int) -> Query:
 
 
 def latest_runs(connection: Connection, recent: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
-    """The first of each list of recent runs, by pipeline."""
+    """The first run of each list, by pipeline."""
     ids = [runs[0].run_id for runs in recent if runs]
     if not ids:
         return {}

@@ -1,4 +1,4 @@
-"""Open executions: in progress, with the progress they report, or waiting."""
+"""Open executions, in progress or waiting, and the progress that they report."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _COLUMNS = (
 )
 
 
-def of_runs(connection: Connection, runs: Sequence[Row]) -> dict[str, list[OpenExecution]]:
-    """By run, in order of position. A closed run has none."""
+def open_executions_of_runs(connection: Connection, runs: Sequence[Row]) -> dict[str, list[OpenExecution]]:
+    """Open executions by run, in order of position. A closed run has none."""
     found: defaultdict[str, list[OpenExecution]] = defaultdict(list)
     ids = [run.run_id for run in runs if run.status not in _CLOSED]
     if ids:
@@ -65,7 +65,7 @@ def _open(row: Row) -> OpenExecution:
 
 
 def count_pending_starts(run: Row, open_executions: Sequence[OpenExecution]) -> int:
-    """Executions that have to be started manually. None while a pause is requested, because nothing can start."""
+    """The number of executions that have to be started manually. 0 while paused, because nothing can start."""
     if run.status != RunStatus.IN_PROGRESS.value or run.pause_requested:
         return 0
     return sum(e.status is ExecutionStatus.PENDING for e in open_executions)
@@ -73,7 +73,7 @@ def count_pending_starts(run: Row, open_executions: Sequence[OpenExecution]) -> 
 
 # Progress
 def progress(row: Row) -> Progress | None:
-    """The progress reported in the current dispatch."""
+    """The progress that the current dispatch has reported."""
     reported = row.progress
     if reported is None or row.status != ExecutionStatus.IN_PROGRESS.value or row.waiting_on is not None:
         return None

@@ -28,7 +28,7 @@ class RunQueries:
         return self._database.read(lambda c: lists.list_pipeline_runs(c, pipeline_id, run_filter, limit, cursor))
 
     def get_run(self, run_id: str, actor: Actor | None = None) -> Run:
-        """`actor` is the user that the view is for."""
+        """The run as `actor` sees it."""
         now = self._clock.now()
 
         def read(connection: Connection) -> Run:
@@ -38,7 +38,7 @@ class RunQueries:
         return self._database.read(read)
 
     def get_input(self, run_id: str) -> bytes:
-        """The input as it was sent: numbers keep every digit."""
+        """The input exactly as it was sent, so numbers keep every digit."""
 
         def read(connection: Connection) -> bytes:
             checksum = self._engine.load(connection, run_id, lock=False).facts.input_checksum
@@ -56,7 +56,7 @@ class ExecutionQueries:
     def list_executions(
         self, run_id: str, include_archived: bool, limit: int, cursor: str | None, actor: Actor | None = None
     ) -> ExecutionPage:
-        """`actor` is the user that the view is for."""
+        """Executions of a run as `actor` sees them."""
         now = self._clock.now()
 
         def read(connection: Connection) -> ExecutionPage:

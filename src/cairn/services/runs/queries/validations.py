@@ -14,8 +14,10 @@ from cairn.store import tables as t
 _V = t.validations.c
 
 
-def of_executions(connection: Connection, execution_ids: Sequence[str]) -> dict[str, list[ResultValidation]]:
-    """By execution, oldest first."""
+def validations_of_executions(
+    connection: Connection, execution_ids: Sequence[str]
+) -> dict[str, list[ResultValidation]]:
+    """Validations by execution, oldest first."""
     validations: defaultdict[str, list[ResultValidation]] = defaultdict(list)
     query = sa.select(t.validations).where(_V.execution_id.in_(execution_ids))
     for row in connection.execute(query.order_by(_V.dispatch_number, _V.position)):
