@@ -118,7 +118,7 @@ class RunWatcher:
 
     async def read_deltas(self) -> list[bytes]:
         """Deltas of messages being streamed that the client does not have yet."""
-        messages: list[LiveMessage] = self._services.conversations.live_messages.of_run(self._run_id)
+        messages: list[LiveMessage] = self._services.conversations.live_messages.messages_of_run(self._run_id)
         hidden = await self._hidden_of({item.key.execution_id for item in messages})
         deltas = self._cursor.new_deltas([item for item in messages if item.key.execution_id not in hidden])
         return [message(MESSAGE_DELTA, delta.model_dump_json().encode()) for delta in deltas]

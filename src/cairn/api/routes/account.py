@@ -37,7 +37,7 @@ def list_own_tokens(
     all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
     """List your valid tokens, newest first, without their secrets."""
-    return services.identity.queries.tokens(user=actor.name, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.list_tokens(user=actor.name, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("/tokens", status_code=201)
@@ -57,7 +57,7 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, acto
     created = await services.identity.tokens.create_own(
         TokenSpec(actor.name, body.name, scopes, body.valid_days), actor
     )
-    token = await run_in_threadpool(services.identity.queries.token, created.token_id)
+    token = await run_in_threadpool(services.identity.queries.get_token, created.token_id)
     return CreatedToken(**dict(token), token=created.token)
 
 
@@ -66,4 +66,4 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, acto
 async def revoke_own_token(token_id: TokenId, services: Services, actor: CurrentActor) -> Token:
     """Revoke one of your tokens. Sessions that were started with it end."""
     await services.identity.tokens.revoke_own(token_id, actor)
-    return await run_in_threadpool(services.identity.queries.token, token_id)
+    return await run_in_threadpool(services.identity.queries.get_token, token_id)

@@ -42,7 +42,7 @@ _AGENT_TEXT_MEDIA: Media = {
 @operation(READ, response_example=examples.agents)
 def list_agents(services: Services, paging: Paging, search: Search = None) -> LibraryAgentPage:
     """List built-in and saved agents by name, with the pipelines that use them."""
-    return services.agent_library_queries.list(search, paging.limit, paging.cursor)
+    return services.agent_library_queries.list_agents(search, paging.limit, paging.cursor)
 
 
 @router.get("/definitions/agent-schema")
@@ -57,9 +57,9 @@ def get_agent_schema() -> dict[str, Any]:
 def get_agent(name: AgentName, response: Response, services: Services, format: Format = "json") -> Any:
     """Get an agent. Its ETag is the revision, which is 0 for a built-in agent."""
     if format == "yaml":
-        text, revision = services.agent_library_queries.text(name)
+        text, revision = services.agent_library_queries.get_text(name)
         return Response(text, media_type="application/yaml", headers={"ETag": etag(revision)})
-    view = services.agent_library_queries.get(name)
+    view = services.agent_library_queries.get_agent(name)
     response.headers["ETag"] = etag(view.revision)
     return view
 
@@ -85,7 +85,7 @@ async def put_agent(
     await services.agent_library.save(
         name, document.value, positions=document.positions, if_match=revision_of(if_match), actor=actor
     )
-    view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get, name)
+    view: LibraryAgent = await run_in_threadpool(services.agent_library_queries.get_agent, name)
     response.headers["ETag"] = etag(view.revision)
     warnings: list[str] = await run_in_threadpool(services.pipelines.errors_with_agent, name)
     return SavedLibraryAgent(**dict(view), warnings=warnings)
@@ -102,4 +102,4 @@ async def remove_agent(name: AgentName, services: Services, actor: CurrentActor,
 @operation(READ, response_example=examples.revisions)
 def list_agent_revisions(name: AgentName, services: Services, paging: Paging) -> LibraryAgentRevisionPage:
     """List the revisions of an agent, newest first."""
-    return services.agent_library_queries.revisions(name, paging.limit, paging.cursor)
+    return services.agent_library_queries.list_revisions(name, paging.limit, paging.cursor)

@@ -27,7 +27,7 @@ def list_delegations(
     all: Annotated[bool, Query(description="Include delegations that have ended.")] = False,
 ) -> DelegationPage:
     """List current and future delegations, newest first. `user` matches both sides."""
-    return services.identity.queries.delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.list_delegations(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -45,14 +45,14 @@ async def create_delegation(
     )
     name = await services.identity.delegations.create(spec, actor)
     response.headers["Location"] = f"/api/delegations/{name}"
-    return await run_in_threadpool(services.identity.queries.delegation, name)
+    return await run_in_threadpool(services.identity.queries.get_delegation, name)
 
 
 @router.get("/{delegation_id}")
 @operation(READ, response_example=examples.delegation)
 def get_delegation(delegation_id: DelegationId, services: Services) -> Delegation:
     """Get a delegation."""
-    return services.identity.queries.delegation(delegation_id)
+    return services.identity.queries.get_delegation(delegation_id)
 
 
 @router.delete("/{delegation_id}")
@@ -60,4 +60,4 @@ def get_delegation(delegation_id: DelegationId, services: Services) -> Delegatio
 async def end_delegation(delegation_id: DelegationId, services: Services, actor: CurrentActor) -> Delegation:
     """End a delegation early: one you gave or received or, as an admin, any."""
     await services.identity.delegations.end(delegation_id, actor)
-    return await run_in_threadpool(services.identity.queries.delegation, delegation_id)
+    return await run_in_threadpool(services.identity.queries.get_delegation, delegation_id)

@@ -18,7 +18,7 @@ router = operation_router("/api", "Rules")
 @operation(READ, response_example=examples.emergency_stop)
 def get_emergency_stop(services: Services) -> EmergencyStop:
     """Get the emergency stop: whether automatic approvals are stopped, by whom and why."""
-    return services.rule_queries.stop()
+    return services.rule_queries.get_emergency_stop()
 
 
 @router.put("/rules/emergency-stop")
@@ -29,11 +29,11 @@ async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, 
     Stopping again replaces the reason.
     """
     await services.rules.stop(body.stopped, body.reason, actor)
-    return await run_in_threadpool(services.rule_queries.stop)
+    return await run_in_threadpool(services.rule_queries.get_emergency_stop)
 
 
 @router.get("/rules/emergency-stop/history")
 @operation(READ, response_example=examples.emergency_stops)
 def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
     """List starts and ends of emergency stops, newest first."""
-    return services.rule_queries.stops(paging.limit, paging.cursor)
+    return services.rule_queries.list_emergency_stops(paging.limit, paging.cursor)

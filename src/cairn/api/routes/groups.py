@@ -19,7 +19,7 @@ router = operation_router("/api/groups", "People")
 @operation(READ, response_example=examples.groups)
 def list_groups(services: Services, paging: Paging) -> GroupPage:
     """List groups by name."""
-    return services.identity.queries.groups(paging.limit, paging.cursor)
+    return services.identity.queries.list_groups(paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -28,14 +28,14 @@ async def create_group(body: CreateGroupRequest, response: Response, services: S
     """Create a group. Rules and checkpoints can assign approvals to it."""
     name = await services.identity.groups.create(body.name, body.description, body.members, actor)
     response.headers["Location"] = f"/api/groups/{name}"
-    return await run_in_threadpool(services.identity.queries.group, name)
+    return await run_in_threadpool(services.identity.queries.get_group, name)
 
 
 @router.get("/{name}")
 @operation(READ, response_example=examples.group)
 def get_group(name: DirectoryName, services: Services) -> Group:
     """Get a group with its members."""
-    return services.identity.queries.group(name)
+    return services.identity.queries.get_group(name)
 
 
 @router.put("/{name}")
@@ -43,7 +43,7 @@ def get_group(name: DirectoryName, services: Services) -> Group:
 async def update_group(name: DirectoryName, body: UpdateGroupRequest, services: Services, actor: CurrentActor) -> Group:
     """Change the given fields. `members` replaces all members."""
     await services.identity.groups.update(name, actor, description=body.description, members=body.members)
-    return await run_in_threadpool(services.identity.queries.group, name)
+    return await run_in_threadpool(services.identity.queries.get_group, name)
 
 
 @router.delete("/{name}", status_code=204)

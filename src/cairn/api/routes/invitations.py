@@ -27,7 +27,7 @@ def list_invitations(
     all: Annotated[bool, Query(description="Include accepted, revoked and expired invitations.")] = False,
 ) -> InvitationPage:
     """List open invitations, newest first."""
-    return services.identity.queries.invitations(all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.list_invitations(all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -41,7 +41,7 @@ def list_invitations(
 async def create_invitation(body: CreateInvitationRequest, services: Services, actor: CurrentActor) -> NewInvitation:
     """Invite a user. Only this response contains the link. It works once and replaces earlier links."""
     created = await services.identity.invitations.create(body.spec, body.valid_hours, actor)
-    invitation = await run_in_threadpool(services.identity.queries.invitation, created.invitation_id)
+    invitation = await run_in_threadpool(services.identity.queries.get_invitation, created.invitation_id)
     return NewInvitation(**dict(invitation), token=created.token, path=f"/welcome#invitation={created.token}")
 
 

@@ -49,7 +49,7 @@ async def create_pipeline(
         name = document.value["template"]
         if not isinstance(name, str):
             raise InvalidInput([("/template", "Expected the name of a template.")])
-        saved = await services.pipelines.from_template(name, actor=actor, command_id=command_id)
+        saved = await services.pipelines.create_from_template(name, actor=actor, command_id=command_id)
     else:
         saved = await services.pipelines.create(
             document.value, positions=document.positions, actor=actor, command_id=command_id

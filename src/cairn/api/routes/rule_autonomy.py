@@ -48,7 +48,7 @@ async def backtest_rules(
     """Apply rules to past decisions: what they would have approved, and where users disagreed."""
     rulebook = await read_rulebook(request, services)
     outcome = await services.backtests.replay(rulebook, pipeline_id, since, limit)
-    return await run_in_threadpool(services.rule_queries.backtest, outcome)
+    return await run_in_threadpool(services.rule_queries.backtest_result, outcome)
 
 
 @router.get("/rules/autonomy")
@@ -57,7 +57,7 @@ def get_autonomy(
     services: Services, days: Annotated[int, Query(ge=1, le=3650, description="Number of days to look back.")] = 90
 ) -> Autonomy:
     """Get the record of each rule: its decisions, reviews of its samples, and its results in shadow mode."""
-    return services.rule_queries.autonomy(days)
+    return services.rule_queries.get_autonomy(days)
 
 
 @router.get("/rules/audits")
@@ -69,7 +69,7 @@ def list_audits(
     pipeline_id: IdQuery = None,
 ) -> AuditPage:
     """List automatic approvals sampled for review, newest first."""
-    return services.rule_queries.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
+    return services.rule_queries.list_audits(reviewed, pipeline_id, paging.limit, paging.cursor)
 
 
 @router.put("/rules/audits/{approval_id}")
@@ -79,4 +79,4 @@ async def review_audit(
 ) -> Audit:
     """Review an automatic approval. The run is not affected, but the review counts toward the rule's score."""
     await services.rules.review(approval_id, body.agrees, body.comment, actor)
-    return await run_in_threadpool(services.rule_queries.audit, approval_id)
+    return await run_in_threadpool(services.rule_queries.get_audit, approval_id)

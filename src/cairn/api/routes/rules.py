@@ -42,7 +42,7 @@ _RULE_TEXT_MEDIA: Media = {
 @operation(READ, response_media=_RULE_TEXT_MEDIA, etag=True, response_example=examples.rules)
 def get_rules(request: Request, response: Response, services: Services, format: Format = None) -> Any:
     """Get the active global rules, the emergency stop, and errors in the rules file."""
-    return _view(request, response, services.rule_queries.current(GLOBAL), format)
+    return _view(request, response, services.rule_queries.get_rules(GLOBAL), format)
 
 
 @router.put("/rules")
@@ -63,14 +63,14 @@ async def put_rules(
 @operation(READ, response_example=examples.versions)
 def list_rule_versions(services: Services, paging: Paging) -> RuleVersionPage:
     """List the versions of the global rules, newest first."""
-    return services.rule_queries.versions(GLOBAL, paging.limit, paging.cursor)
+    return services.rule_queries.list_versions(GLOBAL, paging.limit, paging.cursor)
 
 
 @router.get("/rules/versions/{revision}")
 @operation(READ, response_example=examples.version)
 def get_rule_version(revision: Revision, services: Services) -> RuleVersion:
     """Get a version of the global rules."""
-    return services.rule_queries.version(GLOBAL, revision)
+    return services.rule_queries.get_version(GLOBAL, revision)
 
 
 @router.get("/rules/diff")
@@ -109,7 +109,7 @@ def get_pipeline_rules(
     pipeline_id: PipelineId, request: Request, response: Response, services: Services, format: Format = None
 ) -> Any:
     """Get the active rules of a pipeline. Global rules apply as well."""
-    return _view(request, response, services.rule_queries.current(pipeline_id), format)
+    return _view(request, response, services.rule_queries.get_rules(pipeline_id), format)
 
 
 @router.put("/pipelines/{pipeline_id}/rules")
@@ -134,7 +134,7 @@ async def delete_pipeline_rules(
 ) -> RuleText:
     """Remove the rules of a pipeline. This adds an empty version. Earlier versions are kept."""
     await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), actor=actor)
-    view = await run_in_threadpool(services.rule_queries.current, pipeline_id)
+    view = await run_in_threadpool(services.rule_queries.get_rules, pipeline_id)
     response.headers["ETag"] = etag(view.revision)
     return view
 
@@ -143,14 +143,14 @@ async def delete_pipeline_rules(
 @operation(READ, response_example=examples.versions)
 def list_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RuleVersionPage:
     """List the versions of a pipeline's rules, newest first."""
-    return services.rule_queries.versions(pipeline_id, paging.limit, paging.cursor)
+    return services.rule_queries.list_versions(pipeline_id, paging.limit, paging.cursor)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/versions/{revision}")
 @operation(READ, response_example=examples.version)
 def get_pipeline_rule_version(pipeline_id: PipelineId, revision: Revision, services: Services) -> RuleVersion:
     """Get a version of a pipeline's rules."""
-    return services.rule_queries.version(pipeline_id, revision)
+    return services.rule_queries.get_version(pipeline_id, revision)
 
 
 @router.get("/pipelines/{pipeline_id}/rules/diff")
@@ -185,7 +185,7 @@ async def _save(
 ) -> RuleText:
     text = await read_text(request)
     saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, actor=actor)
-    view: RuleText = await run_in_threadpool(services.rule_queries.current, scope, saved.warnings)
+    view: RuleText = await run_in_threadpool(services.rule_queries.get_rules, scope, saved.warnings)
     response.headers["ETag"] = etag(view.revision)
     return view
 

@@ -77,7 +77,7 @@ async def change_password(
 
 
 def session_view(services: AppServices, actor: Actor) -> Session:
-    user = services.identity.queries.user(actor.name)
+    user = services.identity.queries.get_user(actor.name)
     return Session(
         actor=actor.name,
         display_name=user.display_name,

@@ -20,7 +20,7 @@ def list_sessions(
 ) -> OpenSessionPage:
     """List your open sessions, newest first. Admins can list those of other users."""
     _check_own(actor, user)
-    return services.identity.queries.sessions(
+    return services.identity.queries.list_sessions(
         user=user or actor.name, current=current, limit=paging.limit, cursor=paging.cursor
     )
 

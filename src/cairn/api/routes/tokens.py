@@ -27,7 +27,7 @@ def list_tokens(
     all: Annotated[bool, Query(description="Include invalid tokens.")] = False,
 ) -> TokenPage:
     """List valid tokens, newest first, without their secrets."""
-    return services.identity.queries.tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.list_tokens(user=user, all=all, limit=paging.limit, cursor=paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -43,7 +43,7 @@ async def create_token(body: CreateTokenRequest, services: Services, actor: Curr
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = actor.name if body.user is None else body.user.strip().lower()
     created = await services.identity.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), actor)
-    token = await run_in_threadpool(services.identity.queries.token, created.token_id)
+    token = await run_in_threadpool(services.identity.queries.get_token, created.token_id)
     return CreatedToken(**dict(token), token=created.token)
 
 
@@ -52,4 +52,4 @@ async def create_token(body: CreateTokenRequest, services: Services, actor: Curr
 async def revoke_token(token_id: TokenId, services: Services, actor: CurrentActor) -> Token:
     """Revoke a token. Sessions that were started with it end."""
     await services.identity.tokens.revoke(token_id, actor)
-    return await run_in_threadpool(services.identity.queries.token, token_id)
+    return await run_in_threadpool(services.identity.queries.get_token, token_id)

@@ -21,7 +21,7 @@ router = operation_router("/api", "People")
 @operation(READ, response_example=examples.directory)
 def list_people(services: Services, paging: Paging, search: Search = "") -> PersonPage:
     """List users by name with their groups, as everyone can see them."""
-    return services.identity.queries.persons(search, paging.limit, paging.cursor)
+    return services.identity.queries.list_people(search, paging.limit, paging.cursor)
 
 
 @router.get("/users")
@@ -33,7 +33,9 @@ def list_users(
     removed: Annotated[bool, Query(description="Include removed users.")] = False,
 ) -> UserPage:
     """List users by name."""
-    return services.identity.queries.users(removed=removed, search=search, limit=paging.limit, cursor=paging.cursor)
+    return services.identity.queries.list_users(
+        removed=removed, search=search, limit=paging.limit, cursor=paging.cursor
+    )
 
 
 @router.post("/users", status_code=201)
@@ -42,14 +44,14 @@ async def create_user(body: CreateUserRequest, response: Response, services: Ser
     """Create a user, who can sign in with a token or an identity provider. Invite them to set a password."""
     name = await services.identity.users.create(body.spec, actor)
     response.headers["Location"] = f"/api/users/{name}"
-    return await run_in_threadpool(services.identity.queries.user, name)
+    return await run_in_threadpool(services.identity.queries.get_user, name)
 
 
 @router.get("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
 def get_user(name: DirectoryName, services: Services) -> User:
     """Get a user."""
-    return services.identity.queries.user(name)
+    return services.identity.queries.get_user(name)
 
 
 @router.put("/users/{name}")
@@ -57,7 +59,7 @@ def get_user(name: DirectoryName, services: Services) -> User:
 async def update_user(name: DirectoryName, body: UpdateUserRequest, services: Services, actor: CurrentActor) -> User:
     """Change the given fields of a user. Roles apply at once."""
     await services.identity.users.update(name, body.change, actor)
-    return await run_in_threadpool(services.identity.queries.user, name)
+    return await run_in_threadpool(services.identity.queries.get_user, name)
 
 
 @router.delete("/users/{name}")
@@ -65,7 +67,7 @@ async def update_user(name: DirectoryName, body: UpdateUserRequest, services: Se
 async def remove_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
     """Remove a user and end their sessions, tokens and delegations. The username stays reserved."""
     await services.identity.users.remove(name, actor)
-    return await run_in_threadpool(services.identity.queries.user, name)
+    return await run_in_threadpool(services.identity.queries.get_user, name)
 
 
 @router.post("/users/{name}/restore")
@@ -73,4 +75,4 @@ async def remove_user(name: DirectoryName, services: Services, actor: CurrentAct
 async def restore_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
     """Restore a removed user."""
     await services.identity.users.restore(name, actor)
-    return await run_in_threadpool(services.identity.queries.user, name)
+    return await run_in_threadpool(services.identity.queries.get_user, name)

@@ -1,4 +1,4 @@
-"""Reads of the agent library."""
+"""Queries of the agent library."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class AgentLibraryQueries:
     def __init__(self, database: Database) -> None:
         self._read = database.read
 
-    def list(self, search: str | None, limit: int, cursor: str | None) -> LibraryAgentPage:
-        """Sorted by name. Every word of `search` must occur in the name, title, description or role."""
+    def list_agents(self, search: str | None, limit: int, cursor: str | None) -> LibraryAgentPage:
+        """List agents by name. Every word of `search` must occur in the name, title, description or role."""
         return self._read(lambda c: _list(c, search, limit, cursor))
 
-    def get(self, name: str) -> LibraryAgent:
+    def get_agent(self, name: str) -> LibraryAgent:
         return self._read(lambda c: _view(_find(c, name), library.uses(c)))
 
-    def text(self, name: str) -> tuple[str, int]:
+    def get_text(self, name: str) -> tuple[str, int]:
         """The agent as YAML, and its revision."""
         stored = self._read(lambda c: _find(c, name))
         return encode_yaml(stored.agent.document), stored.revision
 
-    def revisions(self, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
+    def list_revisions(self, name: str, limit: int, cursor: str | None) -> LibraryAgentRevisionPage:
         return self._read(lambda c: _revisions(c, name, limit, cursor))
 
 

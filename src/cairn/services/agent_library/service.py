@@ -1,4 +1,4 @@
-"""The agent library: built-in agents and saved ones, with all their revisions."""
+"""The agent library: built-in agents, and saved agents with all their revisions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AgentLibraryService:
         admin_changes.on_change(self._forget)
 
     # Definitions
-    def now(self) -> Library:
+    def current_agents(self) -> Library:
         """All current agents by name. Saved agents override built-in ones."""
         if (cached := self._current) is not None:
             return cached
@@ -69,10 +69,10 @@ class AgentLibraryService:
         self._current = None
 
     # Runs
-    def of_run(
+    def resolve_for_run(
         self, connection: Connection, loaded: LoadedRun, definition: PipelineDefinition, revision: int
     ) -> PipelineDefinition:
-        """The definition with the library agents as they were when the run was created."""
+        """Resolve the library agents of a definition, in the revisions from when the run was created."""
         if not uses_library(definition):
             return definition
         at = loaded.facts.created_at
@@ -80,17 +80,17 @@ class AgentLibraryService:
             (loaded.facts.run_id, revision), lambda: resolve(definition, agents_at(connection, at))
         )
 
-    def cached_of_run(
+    def cached_for_run(
         self, loaded: LoadedRun, definition: PipelineDefinition, revision: int
     ) -> PipelineDefinition | None:
-        """The same if it is cached or refers to no library agent."""
+        """The resolved definition, if it is cached or refers to no library agent."""
         return self._resolved.find((loaded.facts.run_id, revision)) if uses_library(definition) else definition
 
     # Changes
     async def save(
         self, name: str, document: Value, *, positions: SourceMap | None, if_match: int | None = None, actor: Actor
     ) -> None:
-        """Save the next revision. An equal document changes nothing."""
+        """Save the next revision. Saving an equal document changes nothing."""
         agent = read_agent(_with_name(name, document), positions=positions, servers=self._servers)
         if agent.name != name:
             raise AgentError([Finding("/name", f"must be {name!r}, or left out")])
@@ -109,7 +109,7 @@ class AgentLibraryService:
             await self._changes.apply(write, actor)
 
     async def remove(self, name: str, *, if_match: int | None = None, actor: Actor) -> None:
-        """Removing an agent that overrides a built-in one restores the built-in one. Others must not be in use."""
+        """Remove an agent that is not in use, or one that overrides a built-in agent, which is then restored."""
 
         def write(change: AdminChange) -> None:
             row = library.find(change.connection, name)

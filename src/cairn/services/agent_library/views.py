@@ -27,7 +27,7 @@ class LibraryAgent(View):
     input_schema: dict[str, Any] | bool | None
     output_schema: dict[str, Any] | bool | None
     revision: int
-    is_builtin: bool  # as it comes with Cairn
+    is_builtin: bool  # provided by Cairn
     overrides_builtin: bool  # saved under the name of a built-in agent
     updated_at: Instant | None
     updated_by: str | None

@@ -38,7 +38,7 @@ class Delegations:
         return await self._changes.apply(lambda change: _create(change, spec), actor)
 
     async def end(self, delegation_id: str, actor: Actor) -> None:
-        """End a delegation early. Both of its users and admins can."""
+        """End a delegation early. Both of its users can do this, and so can admins."""
         await self._changes.apply(lambda change: _end(change, delegation_id), actor)
 
 

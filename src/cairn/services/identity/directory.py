@@ -36,7 +36,7 @@ class DirectoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryMatch:
-    """An actor, and the time until which it is valid: then a delegation starts or ends."""
+    """An actor, who is valid until a delegation to them starts or ends."""
 
     actor: Actor
     until: datetime | None
@@ -71,7 +71,7 @@ class Directory:
         self._clock = clock
 
     def resolve(self, connection: Connection, names: Iterable[str]) -> tuple[DirectoryEntry, ...]:
-        """The users that the names refer to, with their delegates, then the email addresses of no user."""
+        """The users that the names refer to, with their delegates, then email addresses that belong to no user."""
         words = _normalized(names)
         index = load_user_index(connection, self._clock.now())
         known = {word for user in index.users.values() for word in (user.email, user.name)}
@@ -82,7 +82,7 @@ class Directory:
         )
 
     def count_deciders(self, connection: Connection, names: Iterable[str] = ()) -> int:
-        """The number of users who can decide on approvals, among those named, or among all if no names are given."""
+        """The number of users who can decide on approvals. `names` restricts them, unless it is empty."""
         words = _normalized(names)
         deciders = [user for user in _all_users(connection).values() if user.can_decide]
         return sum(1 for user in deciders if not words or not words.isdisjoint(user.all_names))

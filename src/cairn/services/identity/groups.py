@@ -1,4 +1,4 @@
-"""Groups of users, which can be named where people are asked for approval."""
+"""Groups of users. Approvals can be assigned to a group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Groups:
     async def update(
         self, name: str, actor: Actor, *, description: str | None = None, members: Sequence[str] | None = None
     ) -> None:
-        """None leaves the description or the members unchanged."""
+        """Update a group. None leaves the description or the members unchanged."""
         await self._changes.apply(lambda change: _update(change, name, description, members), actor)
 
     async def remove(self, name: str, actor: Actor) -> None:
@@ -62,7 +62,7 @@ def _remove(change: AdminChange, name: str) -> None:
 
 
 def _set_members(change: AdminChange, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The new members and the earlier ones."""
+    """Set the members of a group. Return the new and the earlier members."""
     names = {member.strip().lower() for member in members}
     known = queries.active_users_among(change.connection, names)
     if unknown := sorted(names - known):

@@ -1,4 +1,4 @@
-"""Valid names, email addresses, roles and short texts of users and groups."""
+"""Validate names, email addresses, roles and short texts of users and groups."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MAX_EMAIL_LENGTH = 254
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,98}[a-z0-9])?")
 _EMAIL = re.compile(r"[^\s@<>\"'(),:;\\\[\]]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?")
-# Events name these as their actor, besides users.
+# The actors of events that are not users.
 _RESERVED = frozenset({"cairn", "file", "nobody", "repair", "retention", "rule", "system", "timer", "worker"})
 
 
 def name_of(text: str, noun: str = "user", path: str = "/name") -> str:
-    """The name in lower case, so that no two names differ only in case."""
+    """The valid name in lower case, so that no two names differ only in case."""
     name = text.strip().lower()
     if not _NAME.fullmatch(name):
         message = (
@@ -32,7 +32,7 @@ def name_of(text: str, noun: str = "user", path: str = "/name") -> str:
 
 
 def email_of(text: str, path: str = "/email") -> str:
-    """The address in lower case, or an empty string for none."""
+    """The valid address in lower case. It can be empty."""
     email = text.strip().lower()
     if email and (len(email) > MAX_EMAIL_LENGTH or not _EMAIL.fullmatch(email) or not email.isprintable()):
         raise InvalidInput([(path, "This is not a valid email address.")])
@@ -40,7 +40,7 @@ def email_of(text: str, path: str = "/email") -> str:
 
 
 def line_of(text: str, path: str, max_length: int = MAX_LINE_LENGTH) -> str:
-    """A single line, without characters that could control a terminal or inject a header."""
+    """The valid single line, without characters that could control a terminal or inject a header."""
     line = text.strip()
     if not line.isprintable():
         raise InvalidInput([(path, "Enter a single line of text without control characters.")])

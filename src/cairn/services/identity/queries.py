@@ -1,4 +1,4 @@
-"""Reads of users, groups, invitations, tokens, sessions and delegations."""
+"""Queries of users, groups, invitations, tokens, sessions and delegations."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class IdentityQueries:
         now = self._clock.now()
         return self._database.read(lambda c: query(c, now))
 
-    # ---- users and groups ----------------------------------------------------------------------------
-    def users(self, *, removed: bool, search: str, limit: int, cursor: str | None) -> UserPage:
+    # Users and groups
+    def list_users(self, *, removed: bool, search: str, limit: int, cursor: str | None) -> UserPage:
         def read(connection: Connection, now: datetime) -> UserPage:
             query = sa.select(t.users)
             if not removed:
@@ -61,11 +61,11 @@ class IdentityQueries:
 
         return self._read(read)
 
-    def persons(self, search: str, limit: int, cursor: str | None) -> PersonPage:
-        found = self.users(removed=False, search=search, limit=limit, cursor=cursor)
+    def list_people(self, search: str, limit: int, cursor: str | None) -> PersonPage:
+        found = self.list_users(removed=False, search=search, limit=limit, cursor=cursor)
         return PersonPage(items=[_as_person(user) for user in found.items], next_cursor=found.next_cursor)
 
-    def user(self, name: str) -> User:
+    def get_user(self, name: str) -> User:
         def read(connection: Connection, now: datetime) -> User:
             rows = connection.execute(sa.select(t.users).where(U.name == name)).all()
             if not rows:
@@ -79,14 +79,14 @@ class IdentityQueries:
         query = sa.select(U.name).where(U.password_hash.is_not(None)).limit(1)
         return self._read(lambda c, _: c.execute(query).first() is not None)
 
-    def groups(self, limit: int, cursor: str | None) -> GroupPage:
+    def list_groups(self, limit: int, cursor: str | None) -> GroupPage:
         def read(connection: Connection, _: datetime) -> GroupPage:
             found = page(connection, sa.select(t.groups), SortOrder((G.name,)), limit, cursor)
             return GroupPage(items=_groups(connection, found.rows), next_cursor=found.next_cursor)
 
         return self._read(read)
 
-    def group(self, name: str) -> Group:
+    def get_group(self, name: str) -> Group:
         def read(connection: Connection, _: datetime) -> Group:
             rows = connection.execute(sa.select(t.groups).where(G.name == name)).all()
             if not rows:
@@ -95,8 +95,8 @@ class IdentityQueries:
 
         return self._read(read)
 
-    # ---- invitations, tokens and sessions ------------------------------------------------------------
-    def invitations(self, *, all: bool, limit: int, cursor: str | None) -> InvitationPage:
+    # Invitations, tokens and sessions
+    def list_invitations(self, *, all: bool, limit: int, cursor: str | None) -> InvitationPage:
         def read(connection: Connection, now: datetime) -> InvitationPage:
             query = sa.select(t.invitations)
             if not all:
@@ -108,11 +108,11 @@ class IdentityQueries:
 
         return self._read(read)
 
-    def invitation(self, invitation_id: str) -> Invitation:
+    def get_invitation(self, invitation_id: str) -> Invitation:
         query = sa.select(t.invitations).where(V.invitation_id == invitation_id)
-        return self._read(lambda c, now: _invitation(_one(c, query, "invitation", invitation_id), now))
+        return self._read(lambda c, now: _invitation(_find_row(c, query, "invitation", invitation_id), now))
 
-    def tokens(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> TokenPage:
+    def list_tokens(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> TokenPage:
         def read(connection: Connection, now: datetime) -> TokenPage:
             query = sa.select(t.api_tokens)
             if user is not None:
@@ -125,11 +125,13 @@ class IdentityQueries:
 
         return self._read(read)
 
-    def token(self, token_id: str) -> Token:
+    def get_token(self, token_id: str) -> Token:
         query = sa.select(t.api_tokens).where(A.token_id == token_id)
-        return self._read(lambda c, now: _token(_one(c, query, "token", token_id), now))
+        return self._read(lambda c, now: _token(_find_row(c, query, "token", token_id), now))
 
-    def sessions(self, *, user: str | None, current: str | None, limit: int, cursor: str | None) -> OpenSessionPage:
+    def list_sessions(
+        self, *, user: str | None, current: str | None, limit: int, cursor: str | None
+    ) -> OpenSessionPage:
         def read(connection: Connection, now: datetime) -> OpenSessionPage:
             query = sa.select(t.sessions).where(S.expires_at > now)
             if user is not None:
@@ -141,8 +143,8 @@ class IdentityQueries:
 
         return self._read(read)
 
-    # ---- delegations ---------------------------------------------------------------------------------
-    def delegations(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> DelegationPage:
+    # Delegations
+    def list_delegations(self, *, user: str | None, all: bool, limit: int, cursor: str | None) -> DelegationPage:
         def read(connection: Connection, now: datetime) -> DelegationPage:
             query = sa.select(t.delegations)
             if user is not None:
@@ -156,16 +158,16 @@ class IdentityQueries:
 
         return self._read(read)
 
-    def delegation(self, delegation_id: str) -> Delegation:
+    def get_delegation(self, delegation_id: str) -> Delegation:
         query = sa.select(t.delegations).where(D.delegation_id == delegation_id)
-        return self._read(lambda c, now: _delegation(_one(c, query, "delegation", delegation_id), now))
+        return self._read(lambda c, now: _delegation(_find_row(c, query, "delegation", delegation_id), now))
 
 
 def _escape_like(search: str) -> str:
     return search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _one(connection: Connection, query: sa.Select[*tuple[object, ...]], noun: str, id: str) -> Row:
+def _find_row(connection: Connection, query: sa.Select[*tuple[object, ...]], noun: str, id: str) -> Row:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound(noun, id)
@@ -210,7 +212,7 @@ def _grouped(
     value: sa.ColumnElement[str],
     condition: sa.ColumnElement[bool],
 ) -> dict[str, list[str]]:
-    """The values of each key."""
+    """The values by key."""
     found: dict[str, list[str]] = {}
     for row_key, row_value in connection.execute(sa.select(key, value).where(condition).order_by(value)):
         found.setdefault(row_key, []).append(row_value)
@@ -303,7 +305,7 @@ def scopes(names: object) -> list[Scope] | None:
     return [scope for scope in Scope if scope.value in known]
 
 
-# ---- rows ------------------------------------------------------------------------------------------------
+# Rows
 def active_user(connection: Connection, name: str) -> Row | None:
     return connection.execute(sa.select(t.users).where(U.name == name, U.removed_at.is_(None))).one_or_none()
 
@@ -325,7 +327,7 @@ def is_name_taken(connection: Connection, name: str) -> bool:
 
 
 def is_email_taken(connection: Connection, email: str, name: str) -> bool:
-    """Whether another user than `name` has the address, as email or as name."""
+    """Whether a user other than `name` has this email address, or has it as a name."""
     others = sa.select(U.name).where(U.name != name, sa.or_(U.email == email, U.name == email))
     return connection.execute(others).first() is not None
 

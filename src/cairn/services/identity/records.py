@@ -1,4 +1,4 @@
-"""Writes of users, groups, tokens and delegations. The `lock_*` functions read a row that is about to change."""
+"""Save users, groups, tokens and delegations. The `lock_*` functions read a row that is about to change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ U, G, M, A, D, S, V = (
 )
 
 
-# ---- users -----------------------------------------------------------------------------------------------
+# Users
 def lock_user(connection: Connection, name: str) -> Any:
     row = connection.execute(sa.select(t.users).where(U.name == name).with_for_update()).one_or_none()
     if row is None:
@@ -34,7 +34,7 @@ def update_user(connection: Connection, name: str, values: dict[str, Any]) -> No
 
 
 def remove_user(connection: Connection, name: str, at: datetime, removed_by: str) -> None:
-    """Keep the row, and end everything that gives the user access."""
+    """Mark the user as removed, and end everything that gives them access."""
     is_involved = sa.or_(D.from_user == name, D.to_user == name)
     for statement in (
         sa.update(t.users).where(U.name == name).values(removed_at=at, password_hash=None),
@@ -47,7 +47,7 @@ def remove_user(connection: Connection, name: str, at: datetime, removed_by: str
         connection.execute(statement)
 
 
-# ---- groups ----------------------------------------------------------------------------------------------
+# Groups
 def lock_group(connection: Connection, name: str) -> Any:
     row = connection.execute(sa.select(t.groups).where(G.name == name).with_for_update()).one_or_none()
     if row is None:
@@ -70,7 +70,7 @@ def delete_group(connection: Connection, name: str) -> None:
 
 
 def add_members(connection: Connection, memberships: Iterable[tuple[str, str]]) -> None:
-    """Each membership is a group and a user."""
+    """Add memberships, which are pairs of a group and a user."""
     for group, user in memberships:
         connection.execute(sa.insert(t.group_members).values(group_name=group, user_name=user))
 
@@ -83,9 +83,9 @@ def leave_groups(connection: Connection, user: str, groups: Collection[str]) -> 
     connection.execute(sa.delete(t.group_members).where(M.user_name == user, M.group_name.in_(groups)))
 
 
-# ---- tokens ----------------------------------------------------------------------------------------------
+# Tokens
 def lock_token(connection: Connection, token_id: str) -> Any:
-    """None if there is no such token."""
+    """Lock and return a token, or None if it doesn't exist."""
     return connection.execute(sa.select(t.api_tokens).where(A.token_id == token_id).with_for_update()).one_or_none()
 
 
@@ -110,9 +110,9 @@ def save_last_use(connection: Connection, token_digest: str, at: datetime) -> No
     connection.execute(sa.update(t.api_tokens).where(A.token_digest == token_digest).values(last_used_at=at))
 
 
-# ---- delegations -----------------------------------------------------------------------------------------
+# Delegations
 def lock_delegation(connection: Connection, delegation_id: str) -> Any:
-    """None if there is no such delegation."""
+    """Lock and return a delegation, or None if it doesn't exist."""
     query = sa.select(t.delegations).where(D.delegation_id == delegation_id).with_for_update()
     return connection.execute(query).one_or_none()
 

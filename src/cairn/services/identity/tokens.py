@@ -18,7 +18,7 @@ from cairn.store.errors import NotFound
 MAX_NAME_LENGTH = 100
 MAX_OWN_LIFETIME = timedelta(days=365)  # of tokens that users create for themselves
 _SUBMITTERS = frozenset({Role.EDITOR.value, Role.APPROVER.value})
-# The roles, besides admin, for which a scope is of any use.
+# The roles that can use each scope, in addition to admin.
 USABLE_SCOPES: Mapping[str, frozenset[str]] = {
     Scope.READ.value: ALL_ROLES,
     Scope.RUN.value: _SUBMITTERS,
@@ -52,7 +52,7 @@ class TokenService:
         return await self._changes.apply(lambda change: _create(change, spec), actor)
 
     async def create_own(self, spec: TokenSpec, actor: Actor) -> CreatedToken:
-        """Create a token for yourself. It must expire, and its scopes must be of use for your roles."""
+        """Create a token for yourself. It must expire, and your roles must be able to use its scopes."""
         return await self._changes.apply(lambda change: _create_own(change, spec), actor)
 
     async def revoke_own(self, token_id: str, actor: Actor) -> None:
@@ -66,9 +66,9 @@ class TokenService:
 
 def _create_own(change: AdminChange, spec: TokenSpec) -> CreatedToken:
     roles = change.actor.roles
-    useless = [scope for scope in spec.scopes or () if roles.isdisjoint(USABLE_SCOPES.get(scope, ()))]
-    if useless and not change.actor.is_admin:
-        raise InvalidInput([("/scopes", f"None of your roles can use {', '.join(sorted(useless))}.")])
+    unusable = [scope for scope in spec.scopes or () if roles.isdisjoint(USABLE_SCOPES.get(scope, ()))]
+    if unusable and not change.actor.is_admin:
+        raise InvalidInput([("/scopes", f"None of your roles can use {', '.join(sorted(unusable))}.")])
     if spec.days is None or timedelta(days=spec.days) > MAX_OWN_LIFETIME:
         message = f"Your own tokens can be valid for at most {MAX_OWN_LIFETIME.days} days."
         raise InvalidInput([("/valid_days", message)])
@@ -76,7 +76,7 @@ def _create_own(change: AdminChange, spec: TokenSpec) -> CreatedToken:
 
 
 def _create(change: AdminChange, spec: TokenSpec, ends_at: datetime | None = None) -> CreatedToken:
-    """`ends_at` is the latest time at which the token may expire."""
+    """Create a token that expires at `ends_at` at the latest."""
     lock_active_user(change.connection, spec.user)
     name = line_of(spec.name, "/name", MAX_NAME_LENGTH)
     if not name or name == LOCAL:

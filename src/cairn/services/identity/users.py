@@ -1,4 +1,4 @@
-"""Create, update, remove and restore users. The name of a removed user is never given to another user."""
+"""Create, update, remove and restore users. The name of a removed user is never reused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Users:
         await self._changes.apply(lambda change: update_user(change, name, update), actor)
 
     async def remove(self, name: str, actor: Actor) -> None:
-        """End the user's sessions and delegations, and revoke their tokens and invitations, all at once."""
+        """Remove a user. This ends their sessions and delegations, and revokes their tokens and invitations."""
         await self._changes.apply(lambda change: _remove(change, name), actor)
 
     async def restore(self, name: str, actor: Actor) -> None:
@@ -117,7 +117,7 @@ def _restore(change: AdminChange, name: str) -> None:
 
 
 def lock_active_user(connection: Connection, name: str) -> Any:
-    """The row of a user who has not been removed."""
+    """Lock and return the row of a user who has not been removed."""
     row = records.lock_user(connection, name)
     if row.removed_at is not None:
         raise CommandRefused(f"{name} has been removed.", ("restore",))
@@ -125,7 +125,7 @@ def lock_active_user(connection: Connection, name: str) -> Any:
 
 
 def check_name_is_free(connection: Connection, name: str, path: str = "/name") -> None:
-    """User names, group names and email addresses are all used to name people, so none may be used twice."""
+    """User names, group names and email addresses all identify users, so each must be unique among all of them."""
     if queries.is_name_taken(connection, name):
         raise InvalidInput([(path, f"{name} is already the name of a user, a removed user or a group.")])
 
@@ -136,7 +136,7 @@ def _check_email_is_free(connection: Connection, email: str, name: str) -> None:
 
 
 def _join_groups(connection: Connection, name: str, groups: tuple[str, ...], *, leave_others: bool = False) -> bool:
-    """Whether any membership changed."""
+    """Add the user to groups, and optionally remove them from others. Return whether any membership changed."""
     known = queries.existing_groups(connection, groups)
     if unknown := sorted(set(groups) - known):
         raise InvalidInput([("/groups", f"Unknown group: {', '.join(unknown)[:200]}.")])

@@ -1,4 +1,4 @@
-"""API responses about users, groups, invitations, tokens, sessions, delegations and secrets."""
+"""Response shapes of users, groups, invitations, tokens, sessions, delegations and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The active rules: the newest revision of each scope as a transaction sees it, compiled once."""
+"""The active rules: the newest revision of each scope that a transaction sees, compiled once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ActiveRules:
         self._compiled = BoundedCache[tuple[str, int], Rulebook]()
 
     def judge(self, connection: Connection, loaded: LoadedRun, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
-        """Answers the questions of one transaction. Rules are read on the first question."""
+        """Return a function that judges questions in one transaction. The first question reads the rules."""
         versions: list[ActiveRuleVersion] | None = None
 
         def answer(question: RuleQuestion) -> RuleVerdict:

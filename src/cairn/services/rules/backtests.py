@@ -1,4 +1,4 @@
-"""Apply rules to past decisions: what they would have approved, and where users disagreed."""
+"""Apply rules to past decisions, and compare the verdicts with the decisions of users."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cairn.store import rules as rule_rows
 from cairn.store.decisions import decided_approvals, modified_approvals
 from cairn.store.runs.run_rows import Row
 
-MAX_DECISIONS = 20_000  # of one backtest
+MAX_DECISIONS = 20_000  # per backtest
 MAX_DISAGREEMENTS = 100  # listed in a result
 
 
 @dataclass(slots=True)
 class RuleTally:
-    """What one rule would have done: approvals by whether users agreed, and requests for approval."""
+    """The verdicts of one rule: approvals that users agreed or disagreed with, and requests for approval."""
 
     agreed: int = 0
     disagreed: int = 0
@@ -40,7 +40,7 @@ class RuleTally:
 
 @dataclass(slots=True)
 class BacktestOutcome:
-    """What all rules together would have done."""
+    """The verdicts of all rules."""
 
     decisions: int = 0
     no_rule: int = 0
@@ -80,7 +80,7 @@ class Backtests:
         since: datetime | None = None,
         limit: int = MAX_DECISIONS,
     ) -> BacktestOutcome:
-        """Replace the rules of a pipeline, or the global ones. Active rules of the other scope apply too."""
+        """Test rules in place of a pipeline's rules or the global ones. Active rules of the other scope apply too."""
         return await self._database.aread(lambda c: self._replay(c, rulebook, pipeline_id, since, limit))
 
     def _replay(
@@ -122,7 +122,7 @@ class Backtests:
 
 
 def _fully_active(rulebook: Rulebook) -> Rulebook:
-    """Without shadow mode, partial rollout and emergency stop."""
+    """The rules without shadow mode, partial rollout and emergency stop."""
     rules = tuple(replace(rule, shadow=False, rollout=100.0) for rule in rulebook.rules)
     return replace(rulebook, rules=rules, stopped=False)
 
@@ -153,7 +153,7 @@ def question_of(row: Row) -> RuleQuestion:
 
 
 class _RunLoader:
-    """Caches the last run: most decisions of a run follow each other."""
+    """Caches the last run, because most decisions of a run are adjacent."""
 
     def __init__(self, connection: Connection, plans: DefinitionCache) -> None:
         self._connection = connection
@@ -189,6 +189,6 @@ class _PastFacts:
 
 
 def most_used(tallies: dict[str, RuleTally]) -> Iterator[tuple[str, RuleTally]]:
-    """Rules by the number of decisions that they apply to."""
+    """The rules, sorted by the number of decisions that they apply to."""
     uses = Counter({rule: tally.agreed + tally.disagreed + tally.required_approval for rule, tally in tallies.items()})
     return ((rule, tallies[rule]) for rule, _ in uses.most_common())

@@ -1,4 +1,4 @@
-"""Writes of reviews. The store saves rules and emergency stops."""
+"""Save reviews. The store saves rules and emergency stops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.store import tables as t
 def save_review(
     connection: Connection, approval_id: str, agrees: bool, comment: str, reviewer: str, at: datetime
 ) -> None:
-    """A new review replaces the previous one."""
+    """Save a review, which replaces the previous one."""
     reviews = t.audit_reviews
     values = {"agrees": agrees, "comment": comment, "by": reviewer, "at": at}
     update = sa.update(reviews).where(reviews.c.approval_id == approval_id).values(values)

@@ -28,8 +28,7 @@ _FileState = tuple[int, int, int] | None  # changes with each write of the file
 class RulesFileWatcher:
     """Keeps the file and the database in sync, in both directions, within half a second.
 
-    A digest of the last text that both had in common tells which of them has changed. It is stored in the settings,
-    per folder.
+    The digest of the last synced text shows which of them has changed. It is stored in the settings, per folder.
     """
 
     def __init__(self, database: Database, path: Path, save: Callable[[str], Awaitable[Any]]) -> None:
@@ -70,7 +69,7 @@ class RulesFileWatcher:
             await self._save_edit(text)
 
     async def overwrite(self) -> None:
-        """Write the active rules to the file. A file with errors is kept under another name."""
+        """Write the active rules to the file. A file with errors is renamed first."""
         async with self._lock:
             self._revision = await self._database.aread(_revision)
             if self.errors:

@@ -1,4 +1,4 @@
-"""Values that conditions can read: the input of a run, outputs of its checkpoints, and its metadata."""
+"""Values that conditions can read: the input, outputs and metadata of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RunFactsReader:
         new_artifacts: Iterable[NewArtifact] = (),
         as_of: datetime | None = None,
     ) -> None:
-        """`new_artifacts` come with the report that leads to the question. `as_of` hides what is newer."""
+        """`new_artifacts` belong to the report that raises the question. `as_of` hides newer data."""
         self._connection = connection
         self._plans = plans
         self._loaded = loaded

@@ -1,4 +1,4 @@
-"""How often a rule agrees with users, as proportions with confidence bounds."""
+"""Measure how often rules agree with users, as proportions with confidence bounds."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def user_decision(status: str, is_modified: bool) -> str | None:
 
 
 def agrees(decision: str) -> bool:
-    """Whether an automatic approval would have had the same result. Approving a modified action is no agreement."""
+    """Whether an automatic approval would have had the same result. Approval of a modified action doesn't count."""
     return decision == APPROVED

@@ -22,7 +22,7 @@ from cairn.store import Connection, Database, LostRace, pipelines, rules
 from cairn.store.events import chain
 from cairn.store.events.chain import EventRecord
 
-CountDeciders = Callable[[Connection, tuple[str, ...]], int]  # how many of the named users can decide
+CountDeciders = Callable[[Connection, tuple[str, ...]], int]  # counts the named users who can decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class RuleService:
         """Save the next version, which is active with the commit. Saving the same text again changes nothing."""
         if scope != GLOBAL:
             return await self._save(scope, text, if_match, comment, actor.name)
-        await self.file.sync()  # edits of the file become a version of their own first
+        await self.file.sync()  # edits of the file are first saved as a separate version
         saved = await self._save(scope, text, if_match, comment, actor.name)
         await self.file.overwrite()
         return saved
@@ -117,9 +117,9 @@ class RuleService:
 
     # Emergency stop
     async def stop(self, stopped: bool, reason: str, actor: Actor) -> bool:
-        """Stop all automatic approvals, or allow them again. False if nothing changed.
+        """Stop all automatic approvals, or allow them again. Return whether anything changed.
 
-        Stopping again only replaces the reason: who stopped approvals, and when, stays.
+        Stopping again replaces only the reason, not the user and the time of the stop.
         """
         if stopped and not reason.strip():
             raise InvalidInput([("/reason", "Enter a reason for the emergency stop.")])

@@ -14,7 +14,7 @@ Scope = Annotated[str, Field(description="`global`, or the pipeline's id.")]
 
 
 class RuleSummary(View):
-    """A rule, summarized."""
+    """A summary of a rule."""
 
     name: str
     section: Literal["checkpoints", "auto_approval"]

@@ -1,4 +1,4 @@
-"""Authenticate requests by token or session. The database holds only their digests."""
+"""Authenticate requests by token or session. The database stores only their digests."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Authentication:
         self._generation = 0
 
     def clear_cache(self) -> None:
-        """A user or a token has changed."""
+        """Drop cached credentials and actors after a user or a token has changed."""
         self._generation += 1
         self._credentials.clear()
         self._actors.clear()
 
-    # ---- tokens ------------------------------------------------------------------------------------
+    # Tokens
     async def authenticate(self, token: str, address: str = "") -> Actor:
-        """The actor of a token."""
+        """Return the actor of a valid token."""
         return (await self.credential(token, address)).actor
 
     async def credential(self, token: str, address: str = "") -> Credential:
@@ -82,7 +82,7 @@ class Authentication:
         return credential
 
     async def _find_credential(self, digest: str) -> tuple[Credential, datetime] | None:
-        """The credential, and how long to cache it."""
+        """The credential, and the time until which it can be cached."""
         if self._admin_digest is not None and hmac.compare_digest(digest, self._admin_digest):
             actor, until = await self._database.aread(lambda c: self._find_actor(c, ADMIN.name)) or (ADMIN, None)
             return Credential(actor), self._cache_until(until)
@@ -102,7 +102,7 @@ class Authentication:
         return (None, None) if is_expired else (row, self._find_actor(connection, row.user_name))
 
     async def _record_use(self, row: Any) -> None:
-        """Save the last use from time to time. The token is valid even if this cannot be saved."""
+        """Save the last use from time to time. The token is valid even if this fails."""
         now = self._clock.now()
         if row.last_used_at is None or now - row.last_used_at > _USE_RECORDED:
             try:
@@ -135,9 +135,9 @@ class Authentication:
         self.clear_cache()
         return token
 
-    # ---- sessions ----------------------------------------------------------------------------------
+    # Sessions
     async def session(self, secret: str) -> ActiveSession:
-        """The session. Using it extends it."""
+        """Return an open session and extend it."""
         digest, now, generation = digest_of(secret), self._clock.now(), self._generation
         row, found = await self._database.aread(lambda c: self._read_session(c, digest, now))
         if row is None or found is None:
@@ -154,7 +154,7 @@ class Authentication:
         return ActiveSession(actor, row.session_id, expires_at, renewed=True)
 
     def _read_session(self, connection: Connection, digest: str, now: datetime) -> Any:
-        """The row, and its actor with how long to cache it (None if it came from the cache)."""
+        """The row, and its actor with the time until which to cache it (None if it came from the cache)."""
         row = queries.session_by_digest(connection, digest)
         if row is None or not hmac.compare_digest(row.session_digest, digest) or row.expires_at <= now:
             return None, None
@@ -175,7 +175,7 @@ class Authentication:
 
         await self._database.transact(body)
 
-    # ---- actors ------------------------------------------------------------------------------------
+    # Actors
     def _find_actor(self, connection: Connection, name: str) -> tuple[Actor, datetime | None] | None:
         found = self._directory.find(connection, name)
         return found and (found.actor, found.until)

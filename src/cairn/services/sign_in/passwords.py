@@ -24,7 +24,7 @@ class Passwords:
             return await asyncio.to_thread(self._hasher.hash, password)
 
     async def verify(self, password: str, hashed: str | None) -> bool:
-        """Whether the password matches. Without a hash it takes as long, so timing does not reveal who has one."""
+        """Whether the password matches. It takes as long without a hash, so timing doesn't reveal who has one."""
         if hashed is None and not self._dummy_hash:
             self._dummy_hash = await self.hash("nobody's password")
         async with self._slots:

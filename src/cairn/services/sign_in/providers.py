@@ -1,4 +1,4 @@
-"""Sign in with an identity provider: send the user there, verify the answer, and find or create the user."""
+"""Sign in with an identity provider: redirect the user, verify the response, and find or create the user."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from cairn.services.sign_in import queries, records
 from cairn.services.sign_in.service import SignInClient, SignInResult, SignInService
 from cairn.store.errors import NotFound
 
-TICKET_SECONDS = 600  # to sign in at the provider and come back
+TICKET_SECONDS = 600  # to sign in at the provider and return
 _UNKNOWN_SIGN_IN = "This sign-in was started in another browser or has expired. Start again."
 
 
@@ -125,9 +125,9 @@ def local_page(address: str) -> str:
     return address
 
 
-# ---- users -----------------------------------------------------------------------------------------------
+# Users
 def _find_or_create_user(change: AdminChange, policy: ProviderPolicy, identity: Identity) -> tuple[str, list[str]]:
-    """The user, linked or created if the policy allows it, with the roles from the provider's groups."""
+    """Find the user, or link or create one if the policy allows it. Return the name and roles."""
     user = queries.user_by_identity(change.connection, policy.name, identity.subject)
     if user is None:
         user = queries.user_by_email(change.connection, identity.email) or _create_user(change, policy, identity)
@@ -143,7 +143,7 @@ def _find_or_create_user(change: AdminChange, policy: ProviderPolicy, identity: 
 def _create_user(change: AdminChange, policy: ProviderPolicy, identity: Identity) -> str:
     domain = identity.email.rpartition("@")[2]
     if not policy.create_users or (policy.domains and domain not in policy.domains):
-        raise Forbidden(f"You have no account here for {policy.title}. Ask an admin for an invitation.")
+        raise Forbidden(f"No account is linked to your sign-in with {policy.title}. Ask an admin for an invitation.")
     try:
         email = email_of(identity.email)
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""Reads of credentials: tokens, sessions, invitations and linked identities."""
+"""Queries of credentials: tokens, sessions, invitations and linked identities."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class SignInRateLimit:
         return len(self._failures)
 
     def check(self, source: str) -> None:
-        """TooManyAttempts if the source has failed too often in the last minute."""
+        """Raise TooManyAttempts if the source has failed too often in the last minute."""
         recent = self._failures.get(source)
         if recent is None:
             return
@@ -42,7 +42,7 @@ class SignInRateLimit:
             self._failures.popitem(last=False)
 
     def discard_last(self, source: str) -> None:
-        """The last attempt did not fail after all."""
+        """Remove the last attempt, because it did not fail."""
         if recent := self._failures.get(source):
             recent.pop()
 

@@ -35,7 +35,7 @@ def delete_session_by_digest(connection: Connection, digest: str) -> str | None:
 
 
 def delete_sessions(connection: Connection, user: str, *, except_session_id: str | None = None) -> int:
-    """Delete all sessions of a user except one. Returns their number."""
+    """Delete all sessions of a user, optionally except one. Return the number of deleted sessions."""
     is_deleted = S.session_id != except_session_id if except_session_id is not None else sa.true()
     return connection.execute(sa.delete(t.sessions).where(S.user_name == user, is_deleted)).rowcount
 

@@ -28,7 +28,7 @@ _Source: TypeAlias = "tuple[Limit, SignInRateLimit, str]"
 
 @dataclass(frozen=True, slots=True)
 class SignInClient:
-    """Where a request comes from."""
+    """The client that sends a request."""
 
     address: str = ""
     user_agent: str = ""
@@ -51,7 +51,7 @@ class SignInService:
         self._names = SignInRateLimit(clock, _MAX_BY_NAME)
         self._blocked = BlockedSignIns(database, clock)
 
-    # ---- sign-in methods -----------------------------------------------------------------------------
+    # Sign-in methods
     async def with_token(self, token: str, client: SignInClient) -> SignInResult:
         """Open a session that is limited to the token's scopes and ends with the token."""
         async with self.rate_limited(client.address, "token"):
@@ -77,7 +77,7 @@ class SignInService:
         return await self.open_session(row.name, "password", client)
 
     def rate_limited(self, address: str, method: str, name: str | None = None) -> _RateLimitedSignIn:
-        """A context for one attempt. It is blocked after too many failures from the address or for the name."""
+        """A context for one attempt, which is blocked after too many failures from the address or for the name."""
         sources: list[_Source] = [("address", self._addresses, address)]
         if name is not None:
             sources.append(("name", self._names, name))
@@ -92,7 +92,7 @@ class SignInService:
         new = await self._passwords.hash(password)
         await self._database.transact(lambda c: records.replace_password_hash(c, row.name, row.password_hash, new))
 
-    # ---- sessions ------------------------------------------------------------------------------------
+    # Sessions
     async def open_session(
         self,
         user: str,
@@ -144,7 +144,7 @@ class _RateLimitedSignIn:
             except TooManyAttempts:
                 await self._record_blocked(limit, source)
                 raise
-        for _, attempts, source in self._sources:  # count before the attempt: many may run at the same time
+        for _, attempts, source in self._sources:  # count before the attempt, because many can run at the same time
             attempts.count(source)
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:

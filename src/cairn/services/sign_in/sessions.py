@@ -23,7 +23,7 @@ class Sessions:
         await self._changes.apply(lambda change: _end(change, session_id), actor)
 
     async def end_all(self, user: str, actor: Actor, *, except_session_id: str | None = None) -> int:
-        """End all sessions of a user, except `but`. Returns their number."""
+        """End all sessions of a user, optionally except one. Return the number of ended sessions."""
         return await self._changes.apply(lambda change: _end_all(change, user, except_session_id), actor)
 
     async def change_password(

@@ -1,4 +1,4 @@
-"""The verdicts of the active rules, how users judged them, and the audits of automatic approvals."""
+"""Queries of the verdicts of active rules, their agreement with users, and audits of automatic approvals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ A, D, V, E, R, P = (
 )
 _NEWEST = SortOrder((A.requested_at, A.approval_id), newest_first=True)
 _AUTO = ApprovalStatus.AUTO_APPROVED.value
-MAX_DECISIONS = 20_000  # newest decisions of users that rules are scored by
+MAX_DECISIONS = 20_000  # number of newest user decisions that scores are based on
 
 Key = tuple[str, str]  # scope and rule
 

@@ -45,7 +45,7 @@ class RuleQueries:
         self._file = file
         self._clock = clock
 
-    def current(self, scope: str, warnings: Iterable[Finding] = ()) -> RuleText:
+    def get_rules(self, scope: str, warnings: Iterable[Finding] = ()) -> RuleText:
         """The active rules of a scope."""
         file = None
         if scope == GLOBAL:
@@ -59,25 +59,25 @@ class RuleQueries:
 
         return self._database.read(read)
 
-    def versions(self, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
-        return self._database.read(lambda c: versions.versions(c, scope, limit, cursor))
+    def list_versions(self, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
+        return self._database.read(lambda c: versions.list_versions(c, scope, limit, cursor))
 
-    def version(self, scope: str, revision: int) -> RuleVersion:
-        return self._database.read(lambda c: versions.version(c, scope, revision))
+    def get_version(self, scope: str, revision: int) -> RuleVersion:
+        return self._database.read(lambda c: versions.get_version(c, scope, revision))
 
     def compare(self, scope: str, before: int, after: int) -> RuleDiff:
         return self._database.read(lambda c: versions.compare(c, scope, before, after))
 
-    def stop(self) -> EmergencyStop:
-        return self._database.read(versions.emergency_stop)
+    def get_emergency_stop(self) -> EmergencyStop:
+        return self._database.read(versions.get_emergency_stop)
 
-    def stops(self, limit: int, cursor: str | None) -> EmergencyStopPage:
-        return self._database.read(lambda c: versions.emergency_stops(c, limit, cursor))
+    def list_emergency_stops(self, limit: int, cursor: str | None) -> EmergencyStopPage:
+        return self._database.read(lambda c: versions.list_emergency_stops(c, limit, cursor))
 
     def explain(self, approval_id: str) -> ApprovalExplanation:
         return self._database.read(lambda c: versions.explain(c, approval_id))
 
-    def autonomy(self, days: int) -> Autonomy:
+    def get_autonomy(self, days: int) -> Autonomy:
         since = self._clock.now() - timedelta(days=days)
 
         def read(connection: Connection) -> Autonomy:
@@ -86,15 +86,15 @@ class RuleQueries:
 
         return self._database.read(read)
 
-    def audits(self, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None) -> AuditPage:
+    def list_audits(self, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None) -> AuditPage:
         return self._database.read(
             lambda c: autonomy.list_audits(c, reviewed=reviewed, pipeline_id=pipeline_id, limit=limit, cursor=cursor)
         )
 
-    def audit(self, approval_id: str) -> Audit:
+    def get_audit(self, approval_id: str) -> Audit:
         return self._database.read(lambda c: autonomy.get_audit(c, approval_id))
 
-    def backtest(self, outcome: BacktestOutcome) -> Backtest:
+    def backtest_result(self, outcome: BacktestOutcome) -> Backtest:
         """The result of a backtest, with the feedback of users who disagreed."""
         rows = [row for _, _, row in outcome.disagreements]
         votes = self._database.read(lambda c: _last_votes(c, [row.approval_id for row in rows]))

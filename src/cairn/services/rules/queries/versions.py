@@ -1,4 +1,4 @@
-"""Reads of rules: the active text, versions, emergency stops and explanations of approvals."""
+"""Queries of rules: the active text, versions, emergency stops and explanations of approvals."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def active_rules(
         comment=row.comment if row else "",
         created_at=row.created_at if row else None,
         warnings=[finding_view(finding) for finding in warnings],
-        emergency_stop=emergency_stop(connection),
+        emergency_stop=get_emergency_stop(connection),
         file=file,
     )
 
 
 def active_revision(connection: Connection, scope: str) -> int:
-    """The active revision of a scope. NotFound if the scope does not exist."""
+    """The active revision of a scope. Raises NotFound if the scope does not exist."""
     if scope != GLOBAL and not pipelines.exists(connection, scope):
         raise NotFound("pipeline", scope)
     return rules.active_version(connection, scope).revision
@@ -89,13 +89,13 @@ def summary(rule: Rule) -> RuleSummary:
 
 
 # Versions
-def versions(connection: Connection, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
+def list_versions(connection: Connection, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
     active_revision(connection, scope)
     found = page(connection, sa.select(t.rule_versions).where(V.scope == scope), _NEWEST, limit, cursor)
     return RuleVersionPage(items=[_version(row) for row in found.rows], next_cursor=found.next_cursor)
 
 
-def version(connection: Connection, scope: str, revision: int) -> RuleVersion:
+def get_version(connection: Connection, scope: str, revision: int) -> RuleVersion:
     active_revision(connection, scope)
     return _version(version_row(connection, scope, revision))
 
@@ -120,19 +120,19 @@ def _version(row: Row) -> RuleVersion:
 
 
 def compare(connection: Connection, scope: str, before: int, after: int) -> RuleDiff:
-    texts = [version(connection, scope, revision).text.splitlines(keepends=True) for revision in (before, after)]
+    texts = [get_version(connection, scope, revision).text.splitlines(keepends=True) for revision in (before, after)]
     names = (f"version {before}", f"version {after}")
     diff = "".join(difflib.unified_diff(*texts, fromfile=names[0], tofile=names[1]))
     return RuleDiff(from_revision=before, to_revision=after, text=diff)
 
 
 # Emergency stops
-def emergency_stop(connection: Connection) -> EmergencyStop:
+def get_emergency_stop(connection: Connection) -> EmergencyStop:
     row = connection.execute(sa.select(t.emergency_stops).order_by(S.number.desc()).limit(1)).one_or_none()
     return _stop_view(row) if row else _NOT_STOPPED
 
 
-def emergency_stops(connection: Connection, limit: int, cursor: str | None) -> EmergencyStopPage:
+def list_emergency_stops(connection: Connection, limit: int, cursor: str | None) -> EmergencyStopPage:
     found = page(connection, sa.select(t.emergency_stops), _NEWEST_STOP, limit, cursor)
     return EmergencyStopPage(items=[_stop_view(row) for row in found.rows], next_cursor=found.next_cursor)
 
