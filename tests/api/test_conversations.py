@@ -261,7 +261,7 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
     async with listening(app, path, **{"Last-Event-ID": first.id or ""}) as stream:
         (again,) = await messages(stream, 1)
         assert (again.data, again.id) == (second.data, again.id)
-    assert app.cairn.conversations.live_messages.of_run(run["run_id"]) == []
+    assert app.cairn.conversations.live_messages.messages_of_run(run["run_id"]) == []
 
 
 async def ended(app: App, run: Json) -> bool | None:

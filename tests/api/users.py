@@ -15,7 +15,7 @@ async def ensure_user(app: App, *roles: str, name: str | None = None) -> str:
     """Return a user with these roles, created at the first call."""
     name = name or f"some-{'-'.join(roles) or 'nobody'}"
     try:
-        app.cairn.identity.queries.user(name)
+        app.cairn.identity.queries.get_user(name)
     except NotFound:
         await app.cairn.identity.users.create(UserSpec(name, roles=roles), ADMIN)
     return name
@@ -29,6 +29,6 @@ async def token_for(app: App, *roles: str, scopes: Sequence[str] | None = None, 
 
 
 async def revoke_all(app: App, user: str) -> None:
-    tokens = app.cairn.identity.queries.tokens(user=user, all=False, limit=500, cursor=None)
+    tokens = app.cairn.identity.queries.list_tokens(user=user, all=False, limit=500, cursor=None)
     for token in tokens.items:
         await app.cairn.identity.tokens.revoke(token.token_id, ADMIN)

@@ -325,7 +325,7 @@ def build(
             folder_repair,
             limits=definition_limits,
             functions=functions,
-            support=RunnerSupport(modes, script_policy, agent_policy, agent_library.now),
+            support=RunnerSupport(modes, script_policy, agent_policy, agent_library.current_agents),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),

@@ -31,7 +31,7 @@ class Tree:
         self._root = str(self.root)
         self._now = now
 
-    # ---- pipelines ---------------------------------------------------------------------------------
+    # Pipelines
 
     def create_pipeline(self, pipeline_id: str) -> Path:
         """Create the folders that every pipeline has."""
@@ -97,7 +97,7 @@ class Tree:
         with self._open(pipeline_id) as pipeline:
             return logs.tail(pipeline, name, size)
 
-    # ---- executions --------------------------------------------------------------------------------
+    # Executions
 
     def create_workspace(self, pipeline_id: str, execution_id: str) -> Path:
         """Create an execution's folder, with `workspace/` and `artifacts_staging/`. Existing contents stay."""
@@ -131,7 +131,7 @@ class Tree:
         with self._open(pipeline_id) as pipeline:
             workspace.delete(pipeline, checked_id(execution_id))
 
-    # ---- runs --------------------------------------------------------------------------------------
+    # Runs
 
     def write_run_info(self, pipeline_id: str, run_folder: str, content: bytes) -> None:
         with self._open(pipeline_id) as pipeline:
@@ -161,7 +161,7 @@ class Tree:
         with self._open(pipeline_id) as pipeline:
             archive.restore_rollback(pipeline, rollback_folder, moves)
 
-    # ---- drift -------------------------------------------------------------------------------------
+    # Drift
 
     def scan(
         self, pipeline_id: str, expected: ExpectedTree, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)

@@ -1,1 +1,1 @@
-"""Use cases: load, decide, save, hand effects over; and what is read."""
+"""Use cases: commands that change data, and queries that read it."""

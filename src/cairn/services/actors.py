@@ -1,4 +1,4 @@
-"""The user or token behind a request, and what it is allowed to do."""
+"""Actors: the users behind requests, with their roles, scopes and permissions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Actor:
     roles: frozenset[str] = frozenset()
     email: str = ""
     groups: frozenset[str] = frozenset()
-    acting_for: frozenset[str] = frozenset()  # names of users who delegated their decisions to this one
+    acting_for: frozenset[str] = frozenset()  # names of users who delegated their decisions to this user
     scopes: frozenset[str] | None = None  # of the token; None: not restricted
     token_expires_at: datetime | None = field(default=None, compare=False)
     delegator_names: frozenset[str] = field(default=frozenset(), repr=False)  # `names_of` each user in `acting_for`
@@ -61,12 +61,12 @@ class Actor:
         return Role.ADMIN.value in self.roles
 
     def is_one_of(self, people: Iterable[str]) -> bool:
-        """Whether a name, email address, role or group in `people` matches this user or one it acts for."""
+        """Whether a name, email address, role or group in `people` matches this user or a user they act for."""
         return any(person.strip().casefold() in self.all_names for person in people)
 
     @property
     def all_names(self) -> frozenset[str]:
-        """Every name that matches this user or one it acts for, case-folded."""
+        """Every name that matches this user or a user they act for, case-folded."""
         return names_of(self.name, self.email, self.roles, self.groups) | self.acting_for | self.delegator_names
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class ServiceError(Exception):
-    """The message says what happened and what to do."""
+    """An error whose message says what happened and what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -30,11 +30,11 @@ class TooLarge(ServiceError):
 
 
 class Gone(ServiceError):
-    """It existed and has been removed permanently."""
+    """The resource was removed permanently."""
 
 
 class PreconditionFailed(ServiceError):
-    """It has changed since the caller read it."""
+    """The resource has changed since the caller read it."""
 
     def __init__(self, message: str, current: int | None = None) -> None:
         super().__init__(message)
@@ -42,11 +42,11 @@ class PreconditionFailed(ServiceError):
 
 
 class Forbidden(ServiceError):
-    """Signed in, but not allowed."""
+    """The user is signed in, but not allowed to do this."""
 
 
 class Unauthenticated(ServiceError):
-    """Not signed in, or the session has ended."""
+    """The user is not signed in, or the session has ended."""
 
 
 class UpstreamError(ServiceError):

@@ -23,7 +23,7 @@ _HINT = ("retry later",)
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRequest:
-    """Two requests are the same if all of this is equal."""
+    """A request. Two requests are the same if all fields are equal."""
 
     actor: str
     key: str
@@ -33,7 +33,7 @@ class IdempotentRequest:
 
     @property
     def command_id(self) -> UUID:
-        """The same for every attempt: recognizes a command whose response was lost after the commit."""
+        """The same id for every attempt, to recognize a command whose response was lost after the commit."""
         return uuid5(NAMESPACE_URL, f"cairn:{self.actor}\n{self.key}\n{self.method}\n{self.path}\n{self.digest}")
 
 
@@ -50,7 +50,7 @@ class IdempotencyKeys:
         self._claimed: set[tuple[str, str]] = set()
 
     async def claim(self, request: IdempotentRequest) -> StoredResponse | None:
-        """The stored response; None if this request is the first and must be handled."""
+        """Claim the key. Return the stored response, or None if the request must be handled."""
         claim = (request.actor, request.key)
         if claim in self._claimed:
             raise CommandRefused(_IN_PROGRESS, _HINT)
@@ -74,7 +74,7 @@ class IdempotencyKeys:
             self._claimed.discard((request.actor, request.key))
 
     async def release(self, request: IdempotentRequest) -> None:
-        """Free the key: the request failed without changing anything."""
+        """Release the key of a request that failed without changing anything."""
         remove = sa.delete(t.idempotency_keys).where(*_matching(request), t.idempotency_keys.c.status.is_(None))
         try:
             await self._database.transact(lambda c: c.execute(remove))
@@ -96,7 +96,7 @@ class IdempotencyKeys:
             )
         if row.status is not None:
             return StoredResponse(row.status, row.response)
-        # On SQLite there is only this process, and it has not claimed the key: the earlier process died.
+        # Only one process uses SQLite. It has not claimed the key, so an earlier process claimed it and died.
         if self._database.kind == "postgresql" and now - row.created_at < _ABANDONED_AFTER:
             raise CommandRefused(_IN_PROGRESS, _HINT)
         connection.execute(sa.update(keys).where(*_matching(request)).values(created_at=now))

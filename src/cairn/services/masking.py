@@ -37,7 +37,7 @@ _SECRET_FIELD = re.compile(
 
 
 def mask(text: str) -> str:
-    """Mask what looks like personal data or a key. The rest stays readable."""
+    """Mask text that looks like personal data or a key. The rest stays readable."""
     text = _PRIVATE_KEY.sub(MASKED, text)
     text = _URL_CREDENTIALS.sub(f"{MASKED}@", text)
     text = _BEARER.sub(rf"\1 {MASKED}", text)

@@ -25,7 +25,7 @@ class ModelService:
             is_simulated=default.startswith("simulated:"),
             fallbacks=list(self.fallbacks),
             prices=self.models.prices,
-            providers=[_provider_view(one) for one in self.models.providers()],
+            providers=[_provider_view(provider) for provider in self.models.providers()],
         )
 
     async def test(self, name: str | None = None) -> ModelTestResult:

@@ -22,7 +22,7 @@ Position: TypeAlias = "Sequence[tuple[Any, sa.ColumnElement[Any]]]"  # a row's v
 
 @dataclass(frozen=True, slots=True)
 class SortOrder:
-    """The columns of a list's order. Together they identify a row."""
+    """The columns that a list is sorted by. Together they identify a row."""
 
     columns: tuple[sa.ColumnElement[Any], ...]
     newest_first: bool = False

@@ -1,4 +1,4 @@
-"""Permanently delete what is past its retention time. Files of users are never deleted."""
+"""Permanently delete data whose retention time has ended. Files of users are never deleted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cairn.store.settings import save_setting
 
 log = logging.getLogger(__name__)
 
-ACTOR = "retention"  # of its events
+ACTOR = "retention"  # the actor of events
 KEY = "retention"  # setting: time of the last sweep
 DAY = timedelta(days=1)
 BLOB_GRACE = timedelta(days=1)  # a blob is stored before the row that refers to it
@@ -61,6 +61,7 @@ class Retention:
             await self.sweep()
 
     async def sweep(self) -> None:
+        """Delete all data whose retention time has ended."""
         now = self._engine.clock.now()
         await self.sweep_jobs()
         await self._sweep_rows(now)
@@ -139,7 +140,7 @@ class Retention:
     # Test runs
     async def _remove_test_run(self, row: Row) -> None:
         """Delete the folder first. After an interruption, it is recreated from the rows, and the next sweep retries."""
-        with suppress(CommandRefused):  # the run is closed
+        with suppress(CommandRefused):  # the run is already closed
             await self._engine.send(row.run_id, CancelRun(), self._engine.context(ACTOR))
         async with self._engine.lock(row.pipeline_id), self._engine.lock(row.run_id):
             if not await self._delete(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
@@ -183,7 +184,7 @@ def _expired_test_runs(connection: Connection, before: datetime) -> list[Row]:
 
 
 def _delete_run(connection: Connection, run_id: str) -> None:
-    """Delete the rows of a run. Its events stay: they are the audit log."""
+    """Delete the rows of a run. Its events stay, because they are the audit log."""
     for table, condition in reversed(_owned_rows(run_id).items()):
         connection.execute(sa.delete(table).where(condition))
 

@@ -52,18 +52,18 @@ class StoredSecret:
 
 class SecretStore:
     def __init__(self, admin_changes: AdminChanges, keys: EncryptionKeys, other_values: Iterable[str] = ()) -> None:
-        """`other_values` are masked as well: secrets from the settings."""
+        """`other_values` are secrets from the settings, which are masked too."""
         self._changes = admin_changes
         self._other_values = tuple(other_values)
         self._keys = keys
-        self._lock = asyncio.Lock()  # nothing is encrypted with a key that a rotation is about to delete
+        self._lock = asyncio.Lock()  # prevents encryption with a key that a rotation is about to delete
         self._cached: tuple[float, dict[str, str | None]] | None = None
         self._pattern: re.Pattern[str] | None = None
         self._spellings: tuple[str, ...] = ()
         self._generation = 0
         admin_changes.on_change(self._forget)
 
-    # ---- changes -------------------------------------------------------------------------------------
+    # Changes
     async def save(self, name: str, value: str, actor: Actor) -> None:
         """Create or replace a secret."""
         if not _NAME.fullmatch(name):
@@ -88,9 +88,9 @@ class SecretStore:
             self._keys.keep_newest()
         return count
 
-    # ---- reading -------------------------------------------------------------------------------------
+    # Reading
     def get(self, name: str) -> str | None:
-        """The value, for use inside the server, or None if there is no such secret."""
+        """The value, for use inside the server. None if the secret doesn't exist."""
         values = self._values()
         if name not in values:
             return None

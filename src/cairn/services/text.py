@@ -1,4 +1,4 @@
-"""Make text from outside safe to store and to show."""
+"""Make untrusted text safe to store and to display."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def sanitize(text: str) -> str:
-    """Replace what a database can't store: NUL and lone surrogates."""
+    """Replace characters that a database can't store: NUL and lone surrogates."""
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
 

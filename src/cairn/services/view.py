@@ -1,4 +1,4 @@
-"""What all views share: the base class, pages and field types."""
+"""The base class of views, pages and field types."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _INSERT = insert_once(blobs)
 _INSERT_CHUNK = insert_once(blob_chunks)
 
 
-# ---- in the caller's transaction -----------------------------------------------------------------
+# In the caller's transaction
 def put(connection: sa.Connection, content: bytes, at: datetime | None = None) -> str:
     """Store content unless it is already stored, and return its checksum."""
     checksum = hashlib.sha256(content).hexdigest()
@@ -98,7 +98,7 @@ def _compress(piece: bytes, compression: str) -> bytes:
     return zlib.compress(piece, 1) if compression == "zlib" else piece
 
 
-# ---- in separate transactions, for large content -------------------------------------------------
+# In separate transactions, for large content
 def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | None = None) -> tuple[str, int]:
     """Store content chunk by chunk in short transactions. Return its checksum and size.
 
@@ -137,7 +137,7 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: file.read(CHUNK), b"")
 
 
-# ---- reading ---------------------------------------------------------------------------------------
+# Reading
 def size_of(connection: sa.Connection, checksum: str) -> int | None:
     """Return the size of the content; None if it is not stored."""
     query = sa.select(blobs.c.size).where(blobs.c.checksum == checksum, blobs.c.complete)
@@ -194,7 +194,7 @@ def _decompress(data: bytes | None, blob: Any) -> bytes:
         raise DamagedBlob(f"The content with the checksum {blob.checksum} is damaged.") from error
 
 
-# ---- clean-up --------------------------------------------------------------------------------------
+# Clean-up
 def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000) -> int:
     """Delete unreferenced or incomplete content. Return how many were deleted.
 

@@ -55,7 +55,7 @@ def inconsistent_rows(connection: sa.Connection) -> list[str]:
         ("approval {} is pending, but its execution has ended", _pending_after_end()),
         ("content {} is incomplete", _incomplete()),
     ):
-        found += [message.format(one) for one in connection.execute(query.limit(MAX_REPORTED)).scalars()]
+        found += [message.format(row_id) for row_id in connection.execute(query.limit(MAX_REPORTED)).scalars()]
     return found
 
 

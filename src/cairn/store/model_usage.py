@@ -88,18 +88,18 @@ _PIPELINE = PreparedQuery(
 )
 
 
-def of_run(connection: sa.Connection, run_id: str) -> ModelUsage:
+def run_usage(connection: sa.Connection, run_id: str) -> ModelUsage:
     return usage_from(_RUN.all(connection, {"run_id": run_id})[0])
 
 
-def of_month(connection: sa.Connection, pipeline_id: str, at: datetime) -> ModelUsage:
+def monthly_usage(connection: sa.Connection, pipeline_id: str, at: datetime) -> ModelUsage:
     """Return the usage of all runs of the pipeline in the calendar month of `at`, in UTC."""
     month = f"{at:%Y-%m}"
     period = {"pipeline_id": pipeline_id, "first": f"{month}-01", "last": f"{month}-31"}
     return usage_from(_PIPELINE.all(connection, period)[0])
 
 
-def by(connection: sa.Connection, column: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, ModelUsage]:
+def usage_by(connection: sa.Connection, column: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, ModelUsage]:
     """Return the usage of each of these runs or executions, without those that used nothing."""
     if not ids:
         return {}

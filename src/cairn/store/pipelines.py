@@ -144,7 +144,7 @@ def _moment(stamp: str | None, at: datetime) -> datetime:
     return datetime.fromisoformat(stamp) if stamp else at
 
 
-# ---- archive -------------------------------------------------------------------------------------
+# Archive
 def mark_deleted(connection: sa.Connection, pipeline_id: str, at: datetime, archive_location: str) -> bool:
     """Return False if the pipeline is unknown or already deleted."""
     where = (pipelines.c.pipeline_id == pipeline_id, pipelines.c.deleted_at.is_(None))
@@ -159,7 +159,7 @@ def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
     return connection.execute(sa.update(pipelines).where(*where).values(values)).rowcount == 1
 
 
-# ---- run versions --------------------------------------------------------------------------------
+# Run versions
 _of_pipeline = sa.bindparam("pipeline_id", type_=Text())
 # FOR NO KEY UPDATE: inserting rows that reference the pipeline doesn't wait for the lock, which prevents deadlocks.
 _LOCK = PreparedQuery(

@@ -42,7 +42,7 @@ def known_checksums(connection: sa.Connection, pipeline_id: str) -> set[str]:
     return set(connection.execute(sa.select(c.checksum).where(c.pipeline_id == pipeline_id).distinct()).scalars())
 
 
-# ---- recorded calls --------------------------------------------------------------------------------
+# Recorded calls
 def write_call(
     connection: sa.Connection,
     execution_id: str,

@@ -49,16 +49,23 @@ async def test_each_watcher_receives_what_it_has_not_read() -> None:
             text="One, two",
         )
         thinking = first.model_copy(update={"kind": "thinking", "is_simulated": False, "text": "hm"})
-        assert early.new_deltas(live.of_run("run")) == [first, thinking]
-        assert early.new_deltas(live.of_run("run")) == []
+        assert early.new_deltas(live.messages_of_run("run")) == [first, thinking]
+        assert early.new_deltas(live.messages_of_run("run")) == []
         live.add_chunk("run", "e", "a1.r0.v0", chunk(", three"))
         await hints.wait(1)
-        assert early.new_deltas(live.of_run("run")) == [first.model_copy(update={"offset": 8, "text": ", three"})]
-        assert late.new_deltas(live.of_run("run")) == [first.model_copy(update={"text": "One, two, three"}), thinking]
+        assert early.new_deltas(live.messages_of_run("run")) == [
+            first.model_copy(update={"offset": 8, "text": ", three"})
+        ]
+        assert late.new_deltas(live.messages_of_run("run")) == [
+            first.model_copy(update={"text": "One, two, three"}),
+            thinking,
+        ]
         live.add_chunk("run", "e", "a1.r0.v0", chunk("Zero", restarts=True))
         await hints.wait(1)
         restarted = first.model_copy(update={"text": "Zero", "is_simulated": False})
-        assert early.new_deltas(live.of_run("run")) == late.new_deltas(live.of_run("run")) == [restarted]
+        assert (
+            early.new_deltas(live.messages_of_run("run")) == late.new_deltas(live.messages_of_run("run")) == [restarted]
+        )
         assert (await lists.wait(0.01), await others.wait(0.01)) == ((), ())
 
 
@@ -69,12 +76,16 @@ async def test_a_removed_message_is_no_longer_live() -> None:
         live.add_chunk("run", "f", "s", chunk("x", number))
     await wait_for_batch()
     live.remove("run", "e", "work", 1)
-    assert [(one.key.execution_id, one.key.number) for one in live.of_run("run")] == [("f", 1), ("e", 2), ("f", 2)]
+    assert [(one.key.execution_id, one.key.number) for one in live.messages_of_run("run")] == [
+        ("f", 1),
+        ("e", 2),
+        ("f", 2),
+    ]
     live.remove("run", "e")
     live.add_chunk("run", "f", "s", chunk("y"))
     live.remove("run", "f")
     await wait_for_batch()
-    assert live.of_run("run") == []
+    assert live.messages_of_run("run") == []
     live.remove("run", "f")
 
 
@@ -83,7 +94,7 @@ async def test_only_the_first_part_of_a_very_long_message_is_streamed() -> None:
     for _ in range(10):
         live.add_chunk("run", "e", "s", chunk("x" * (MAX_LENGTH // 4)))
     await wait_for_batch()
-    (delta,) = cursor.new_deltas(live.of_run("run"))
+    (delta,) = cursor.new_deltas(live.messages_of_run("run"))
     assert len(delta.text) == MAX_LENGTH
 
 
@@ -99,7 +110,7 @@ async def test_no_part_of_a_secret_is_streamed(database: Database, tmp_path: Pat
     for piece in ("The word: op", "en ", "sesa", "me!", " open", " doors, open sesames and mor", "e", " o"):
         live.add_chunk("run", "e", "s", chunk(piece))
         await wait_for_batch()
-        for delta in cursor.new_deltas(live.of_run("run")):
+        for delta in cursor.new_deltas(live.messages_of_run("run")):
             assert delta.offset == len(text)
             text += delta.text
             assert "sesa" not in text

@@ -109,5 +109,5 @@ async def test_a_token_cannot_create_a_token_with_more_scopes_or_a_later_expiry(
 async def test_users_can_change_their_display_name(harness: AccountsHarness) -> None:
     await harness.user("ann", "viewer")
     await harness.identity.users.update("ann", UserUpdate(display_name="Ann A"), harness.actor("ann"))
-    assert harness.identity.queries.user("ann").display_name == "Ann A"
+    assert harness.identity.queries.get_user("ann").display_name == "Ann A"
     assert harness.events()[-1] == ("user_updated", "ann", {"user": "ann", "changed_fields": ["display_name"]})

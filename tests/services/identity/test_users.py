@@ -124,7 +124,7 @@ async def test_a_removed_user_loses_access_immediately(harness: AccountsHarness)
     await accounts.users.restore("ann", ADMIN)
     with pytest.raises(Unauthenticated):
         await harness.authentication.authenticate(token.token)
-    open_ones = accounts.queries.invitations(all=False, limit=50, cursor=None)
+    open_ones = accounts.queries.list_invitations(all=False, limit=50, cursor=None)
     assert (open_ones.items, invitation.user) == ([], "ann")
 
 

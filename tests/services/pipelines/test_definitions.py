@@ -197,7 +197,10 @@ async def test_an_invalid_change_changes_nothing(app: App) -> None:
     with pytest.raises(InvalidInput) as error:
         await app.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], actor=ADMIN)
     assert error.value.errors == (
-        ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
+        (
+            "/checkpoint_order",
+            "List every checkpoint once (unknown: else; missing: design; a checkpoint is listed twice).",
+        ),
     )
     assert (app.cairn.pipeline_queries.get_pipeline(pipeline).revision, app.disk(pipeline)) == (1, before)
 

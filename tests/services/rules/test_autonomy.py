@@ -51,11 +51,11 @@ async def decide_refund(app: App, pipeline: str, amount: float, decision: str, *
 
 async def backtest(app: App, text: str, pipeline: str | None = None, **more: Any) -> Backtest:
     outcome = await app.cairn.backtests.replay(load(text).rulebook, pipeline, **more)
-    return app.cairn.rule_queries.backtest(outcome)
+    return app.cairn.rule_queries.backtest_result(outcome)
 
 
 def autonomy_of(app: App, pipeline: str) -> RuleAutonomy:
-    return next(rule for rule in app.cairn.rule_queries.autonomy(1).rules if rule.scope == pipeline)
+    return next(rule for rule in app.cairn.rule_queries.get_autonomy(1).rules if rule.scope == pipeline)
 
 
 async def test_a_backtest_lists_disagreements(app: App) -> None:
@@ -160,14 +160,14 @@ async def test_sampled_approvals_are_reviewed_afterwards(app: App) -> None:
     [approval] = approvals(app, runs[0])
     assert (approval.status, [vote.by for vote in approval.decisions]) == ("auto_approved", ["rule:Small refunds"])
     read = app.cairn.rule_queries
-    waiting = read.audits(False, pipeline, 2, None)
+    waiting = read.list_audits(False, pipeline, 2, None)
     assert [audit.run_id for audit in waiting.items] == [runs[2], runs[1]]
-    assert [audit.run_id for audit in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
+    assert [audit.run_id for audit in read.list_audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
     before = app.run(runs[0])
     await app.cairn.rules.review(approval.approval_id, False, "hm", actor=REVIEWER)
     await app.cairn.rules.review(approval.approval_id, False, "too generous", actor=REVIEWER)
     await app.cairn.rules.review(waiting.items[0].approval_id, True, "", actor=ADMIN)
-    reviews = {audit.approval_id: audit.review for audit in read.audits(True, pipeline, 10, None).items}
+    reviews = {audit.approval_id: audit.review for audit in read.list_audits(True, pipeline, 10, None).items}
     assert {name: (r.agrees, r.comment, r.by) for name, r in reviews.items() if r} == {
         approval.approval_id: (False, "too generous", REVIEWER.name),
         waiting.items[0].approval_id: (True, "", "admin"),
@@ -206,7 +206,7 @@ async def test_a_rule_is_scored_by_how_often_users_modify_its_actions(app: App) 
         1,
         2,
     )
-    autonomy = app.cairn.rule_queries.autonomy(1)
+    autonomy = app.cairn.rule_queries.get_autonomy(1)
     assert autonomy.decided >= autonomy.automatic.total >= 2
 
 

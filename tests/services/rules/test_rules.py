@@ -37,15 +37,15 @@ def global_events(app: App, *types: str) -> list[tuple[str, str, dict[str, objec
 async def test_every_version_is_stored(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     read = app.cairn.rule_queries
-    empty = read.current(pipeline)
+    empty = read.get_rules(pipeline)
     assert (empty.revision, empty.text, empty.rules, empty.author, empty.file) == (0, "", [], None, None)
     assert [await rule(app, text, pipeline) for text in (ASK, ASK, APPROVE, "")] == [1, 1, 2, 3]
-    assert [(v.revision, v.text, v.author) for v in read.versions(pipeline, 10, None).items] == [
+    assert [(v.revision, v.text, v.author) for v in read.list_versions(pipeline, 10, None).items] == [
         (3, "", "admin"),
         (2, APPROVE, "admin"),
         (1, ASK, "admin"),
     ]
-    assert read.version(pipeline, 2).text == APPROVE
+    assert read.get_version(pipeline, 2).text == APPROVE
     assert read.compare(pipeline, 1, 2).text == f"--- version 1\n+++ version 2\n@@ -1 +1 @@\n-{ASK}+{APPROVE}"
     events = [e for e in app.events(pipeline_id=pipeline) if e.event_type == "rules_updated"]
     assert [(e.actor, e.metadata["revision"], e.metadata["rules"]) for e in events] == [
@@ -58,7 +58,7 @@ async def test_every_version_is_stored(app: App) -> None:
 async def test_active_rules_are_summarized(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     await rule(app, APPROVE, pipeline)
-    shown = app.cairn.rule_queries.current(pipeline)
+    shown = app.cairn.rule_queries.get_rules(pipeline)
     assert [rule.model_dump() for rule in shown.rules] == [
         {
             "name": "Approve",
@@ -79,7 +79,7 @@ async def test_invalid_rules_change_nothing(app: App) -> None:
     with pytest.raises(DefinitionError) as caught:
         await rule(app, "checkpoints: [{ name: x }]", pipeline)
     assert {(found.path, found.line) for found in caught.value.findings} == {("/checkpoints/0", 1)}
-    assert app.cairn.rule_queries.current(pipeline).revision == 1
+    assert app.cairn.rule_queries.get_rules(pipeline).revision == 1
 
 
 async def test_a_change_based_on_an_old_revision_is_rejected(app: App) -> None:
@@ -95,9 +95,9 @@ async def test_unknown_scopes_revisions_and_approvals_are_not_found(app: App) ->
     with pytest.raises(NotFound):
         await rule(app, ASK, UNKNOWN)
     with pytest.raises(NotFound):
-        app.cairn.rule_queries.current(UNKNOWN)
+        app.cairn.rule_queries.get_rules(UNKNOWN)
     with pytest.raises(NotFound):
-        app.cairn.rule_queries.version(GLOBAL, 99_999)
+        app.cairn.rule_queries.get_version(GLOBAL, 99_999)
     with pytest.raises(NotFound):
         app.cairn.rule_queries.explain(UNKNOWN)
     pipeline = await app.pipeline(step("count"))
@@ -120,20 +120,23 @@ async def test_emergency_stops_are_stored_and_recorded_as_events(app: App) -> No
     boss = Actor("boss", frozenset({"admin"}))
     with pytest.raises(InvalidInput):
         await rules.stop(True, " ", actor=boss)
-    before = len(read.stops(500, None).items)
+    before = len(read.list_emergency_stops(500, None).items)
     assert [await rules.stop(True, "odd", actor=boss), await rules.stop(True, "odd", actor=boss)] == [True, False]
-    first = read.current(GLOBAL).emergency_stop
+    first = read.get_rules(GLOBAL).emergency_stop
     assert (first.stopped, first.reason, first.by) == (True, "odd", "boss")
     other = Actor("other", frozenset({"admin"}))
     assert [await rules.stop(True, "a bad model", actor=other), await rules.stop(True, "a bad model", actor=boss)] == [
         True,
         False,
     ]
-    shown = read.current(GLOBAL).emergency_stop
+    shown = read.get_rules(GLOBAL).emergency_stop
     assert shown == first.model_copy(update={"reason": "a bad model"})  # the user and the time are unchanged
     assert [await rules.stop(False, "all well", actor=boss), await rules.stop(False, "", actor=boss)] == [True, False]
-    assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "a bad model")]
-    assert len(read.stops(500, None).items) == before + 2
+    assert [(s.stopped, s.reason) for s in read.list_emergency_stops(2, None).items] == [
+        (False, "all well"),
+        (True, "a bad model"),
+    ]
+    assert len(read.list_emergency_stops(500, None).items) == before + 2
     assert global_events(app, "emergency_stop_enabled", "emergency_stop_reason_updated", "emergency_stop_lifted")[
         -3:
     ] == [
@@ -165,8 +168,8 @@ async def test_the_file_and_the_database_are_synced_in_both_directions(app: App)
     """An edit becomes a version with the author `file`. Rules saved elsewhere are written to the file."""
     path, read = file_of(app), app.cairn.rule_queries
     path.write_text(ASK)
-    await app.until(lambda: read.current(GLOBAL).text == ASK)
-    found = read.current(GLOBAL)
+    await app.until(lambda: read.get_rules(GLOBAL).text == ASK)
+    found = read.get_rules(GLOBAL)
     assert (found.author, found.file and found.file.errors) == ("file", [])
     assert global_events(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
     await rule(app, APPROVE)
@@ -181,11 +184,11 @@ async def test_an_invalid_file_changes_nothing_and_is_reported(app: App) -> None
     path.write_text("checkpoints:\n  - name: 5\n")
 
     def faults() -> list[tuple[str, int | None]] | None:
-        shown = read.current(GLOBAL).file
+        shown = read.get_rules(GLOBAL).file
         return [(found.path, found.line) for found in shown.errors] if shown and shown.errors else None
 
     assert ("/checkpoints/0/name", 2) in await app.until(faults)
-    assert read.current(GLOBAL).text == ASK
+    assert read.get_rules(GLOBAL).text == ASK
     diagnosis = await app.cairn.doctor.examine()
     assert ("warning", mentions(path)) in [
         (found.status, found.hint) for found in diagnosis.checks if found.name == "rules"
@@ -212,7 +215,7 @@ async def test_a_deleted_file_changes_nothing(app: App) -> None:
     await rule(app, ASK)
     file_of(app).unlink()
     await app.cairn.rules.file.sync()
-    assert app.cairn.rule_queries.current(GLOBAL).text == ASK
+    assert app.cairn.rule_queries.get_rules(GLOBAL).text == ASK
     assert not file_of(app).exists()
     await rule(app, "")
     assert file_of(app).read_text() == ""
@@ -230,7 +233,7 @@ async def test_changes_made_while_the_server_was_stopped_are_synced_at_the_start
     assert path.read_text() == ASK  # a missing file is written
     path.write_text(APPROVE)
     await start().file.sync()
-    assert cairn.rule_queries.current(GLOBAL).text == APPROVE
+    assert cairn.rule_queries.get_rules(GLOBAL).text == APPROVE
     await rule(app, "")  # the server stopped before it could write the file
     await start().file.sync()
     assert path.read_text() == ""
@@ -243,7 +246,7 @@ async def test_a_symbolic_link_is_followed(app: App, tmp_path: Path) -> None:
     link.symlink_to(real)
     rules = RuleService(app.cairn.database, app.cairn.clock, app.cairn.event_bus, link)
     await rules.file.sync()
-    assert app.cairn.rule_queries.current(GLOBAL).text == ASK
+    assert app.cairn.rule_queries.get_rules(GLOBAL).text == ASK
     await rules.save(GLOBAL, "", actor=ADMIN)
     assert (real.read_text(), link.is_symlink()) == ("", True)
 

@@ -52,9 +52,9 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
         5,
         lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None, SEEN),
     ),
-    "costs": (2, lambda c, _: costs.of_all(c, CostQuery("day", 50, None))),
-    "costs by pipeline": (3, lambda c, _: costs.of_all(c, CostQuery("pipeline", 50, None))),
-    "costs of a month": (1, lambda c, own: model_usage.of_month(c, own, BEGIN)),
+    "costs": (2, lambda c, _: costs.total_costs(c, CostQuery("day", 50, None))),
+    "costs by pipeline": (3, lambda c, _: costs.total_costs(c, CostQuery("pipeline", 50, None))),
+    "costs of a month": (1, lambda c, own: model_usage.monthly_usage(c, own, BEGIN)),
     "artifacts": (1, lambda c, own: artifacts.list_artifacts(c, ArtifactFilter(pipeline_id=own), 50, None)),
     "events": (1, lambda c, own: events.list_events(c, EventFilter(pipeline_id=own), 50, None)),
 }

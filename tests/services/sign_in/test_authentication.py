@@ -114,13 +114,13 @@ async def test_the_last_use_of_a_token_is_recorded_every_five_minutes(harness: A
     created = await harness.identity.tokens.create(TokenSpec("admin", "ci"), ADMIN)
     queries = harness.identity.queries
     await harness.authentication.authenticate(created.token)
-    first = queries.token(created.token_id).last_used_at
+    first = queries.get_token(created.token_id).last_used_at
     harness.clock.advance(seconds=30)
     await harness.authentication.authenticate(created.token)
-    assert queries.token(created.token_id).last_used_at == first
+    assert queries.get_token(created.token_id).last_used_at == first
     harness.clock.advance(minutes=6)
     await harness.authentication.authenticate(created.token)
-    later = queries.token(created.token_id).last_used_at
+    later = queries.get_token(created.token_id).last_used_at
     assert first is not None
     assert later is not None
     assert later > first

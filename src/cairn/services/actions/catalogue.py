@@ -86,7 +86,7 @@ class ActionType:
 
     @property
     def is_executed_by_cairn(self) -> bool:
-        """Otherwise the approved parameters are returned to the proposer."""
+        """Whether Cairn executes the action. Otherwise it returns the approved parameters to the proposer."""
         return self.name in EXECUTED_BY_CAIRN
 
 
@@ -100,7 +100,7 @@ BUILT_IN: Mapping[str, dict[str, Any]] = {
 
 
 def action_type(definition: PipelineDefinition, name: str) -> ActionType:
-    """As the pipeline declares it, or the built-in type."""
+    """The action type that the pipeline declares, or the built-in one."""
     declared = definition.actions.get(name)
     if declared is None:
         return ActionType(name, BUILT_IN.get(name))
@@ -109,7 +109,7 @@ def action_type(definition: PipelineDefinition, name: str) -> ActionType:
 
 
 def schema_violations(action: ActionType, parameters: Value) -> list[tuple[str, str]]:
-    """Paths and messages. Actions that Cairn executes must also match the built-in schema."""
+    """Violations as paths and messages. Actions that Cairn executes must also match the built-in schema."""
     schemas = [action.schema, BUILT_IN[action.name]] if action.is_executed_by_cairn else [action.schema]
     violations = [v for schema in schemas if schema is not None for v in check_value(schema, parameters)]
     return [(violation.path, violation.message) for violation in dict.fromkeys(violations)]

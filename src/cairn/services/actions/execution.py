@@ -27,7 +27,7 @@ class ActionExecutor:
         self._transports = transports
 
     async def execute(self, loaded: LoadedRun, e: Execution) -> ActionOutcomeUnknown | None:
-        """Execute the approved actions of an execution before it continues; report the first unknown outcome."""
+        """Execute the approved actions of an execution before it continues. Stop at the first unknown outcome."""
         if e.dispatch == 1:
             return None  # nothing proposed yet
         for row in await self._engine.database.aread(lambda c: queries.open_actions(c, e)):
@@ -37,7 +37,7 @@ class ActionExecutor:
         return None
 
     async def _execute_action(self, loaded: LoadedRun, e: Execution, row: Any) -> str | None:
-        """The question for people if the outcome is unknown."""
+        """Execute an action. Return a question for people if its outcome is unknown."""
         if row.operation_type not in EXECUTED_BY_CAIRN:
             await self._save_outcome(loaded, row, "returned", None)
             return None

@@ -1,4 +1,4 @@
-"""Approve an action with other parameters: preview the changes, check them, save both versions."""
+"""Approve an action with modified parameters: preview the changes, check them and save both versions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ActionModifications:
         self._plans = plans
 
     def preview(self, approval_id: str, patch: Mapping[str, Any]) -> views.ModificationPreview:
-        """The effect of a modification, without applying it."""
+        """Preview a modification without applying it."""
         modification = _modification(self._database.read(lambda c: self._proposal(c, approval_id)), patch)
         errors = [views.ParameterError(path=path, message=message) for path, message in modification.errors]
         return views.ModificationPreview(
@@ -57,7 +57,7 @@ class ActionModifications:
         )
 
     async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Attachments]:
-        """The command that approves the modified parameters, and the correction to save with it."""
+        """Return the command that approves the modified parameters, and the correction to save with it."""
         proposal = await self._database.aread(lambda c: self._proposal(c, approval_id))
         if proposal.status is not ApprovalStatus.PENDING:
             raise CommandRefused(f"The approval is {proposal.status.value}: you can no longer modify the action.")
@@ -102,7 +102,7 @@ ABSENT: Any = object()
 
 
 def changes(original: Value, modified: Value, path: tuple[str | int, ...] = ()) -> Iterator[dict[str, Any]]:
-    """Fields that differ, with a `change_type` of added, removed or updated, and the difference of numbers."""
+    """The fields that differ, each with a `change_type`: added, removed or updated. Numbers have a `difference`."""
     if isinstance(original, dict) and isinstance(modified, dict):
         for name in (*original, *(name for name in modified if name not in original)):
             before, after = original.get(name, ABSENT), modified.get(name, ABSENT)
@@ -133,7 +133,7 @@ def _is_number(value: Any) -> bool:
 
 
 def merge(original: Value, patch: dict[str, Any]) -> dict[str, Any]:
-    """Replace parameters; null removes an optional one."""
+    """Replace parameters. Null removes a parameter."""
     merged = dict(cast("dict[str, Any]", original) if isinstance(original, dict) else {})
     for name, value in patch.items():
         if value is None and merged.get(name, ABSENT) is not None:

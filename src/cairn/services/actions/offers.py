@@ -10,7 +10,7 @@ from cairn.services.actions.proposals import assess
 from cairn.services.actions.queries import similar_corrections
 from cairn.store import Connection
 
-MAX_CORRECTIONS = 3  # of each operation
+MAX_CORRECTIONS = 3  # per operation
 
 
 def action_offers(connection: Connection, definition: PipelineDefinition) -> tuple[ActionOffer, ...]:
@@ -27,6 +27,6 @@ def action_offers(connection: Connection, definition: PipelineDefinition) -> tup
 
 
 def proposal_error(definition: PipelineDefinition, proposed: ProposesAction) -> str | None:
-    """Why a proposed action is invalid, if it is."""
+    """Why a proposed action is invalid. None if it is valid."""
     assessed = assess(definition, proposed)
     return assessed.message if isinstance(assessed, Failure) else None

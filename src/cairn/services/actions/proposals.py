@@ -36,12 +36,15 @@ class AssessedProposal:
 
 
 def action_digest(operation_type: str, parameters: Mapping[str, Any]) -> str:
-    """A decision about an action is bound to this digest."""
+    """The digest that decisions about an action are bound to."""
     return digest({"operation_type": operation_type, "parameters": dict(parameters)})
 
 
 def assess(definition: PipelineDefinition, proposed: ProposesAction) -> AssessedProposal | Failure:
-    """The higher of the risk that the pipeline declares and the one that the proposer names; an error if invalid."""
+    """Assess a proposal, or return a Failure if it is invalid.
+
+    The risk is the higher one of the risk that the pipeline declares and the risk that the proposer states.
+    """
     name = proposed.operation_type
     action = action_type(definition, name)
     if errors := _proposal_errors(action, proposed):
@@ -71,7 +74,7 @@ def _proposal_errors(action: ActionType, proposed: ProposesAction) -> list[tuple
 
 
 def parameter_errors(action: ActionType, parameters: dict[str, Any]) -> list[tuple[str, str]]:
-    """Paths and messages. Parameters of an agent, of a script and of a person are checked alike."""
+    """Errors as paths and messages. Parameters from agents, scripts and people are checked in the same way."""
     errors = schema_violations(action, parameters)
     if action.name == "send_email":
         for field in TEMPLATE_FIELDS:
@@ -96,7 +99,7 @@ def _risk_reasons(action: ActionType, proposed_risk: RiskLevel | None) -> list[s
 
 
 def decision_for_proposer(connection: Connection, row: Any) -> dict[str, Any] | None:
-    """What `propose_action` returns, from a row of `actions` joined with its approval. None while it is undecided."""
+    """The result of `propose_action`. None while it is undecided. `row`: an action joined with its approval."""
     if row.status not in {status.value for status in APPROVED_STATUSES} or row.outcome in (
         "proposed",
         "started",

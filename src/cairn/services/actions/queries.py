@@ -1,4 +1,4 @@
-"""Reads of actions and of the corrections that people make to them."""
+"""Queries of actions and of the corrections that people make to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 RECENT_DAYS = 30
-MAX_COMPARED = 200  # newest corrections that similar ones are searched in
+MAX_COMPARED = 200  # number of newest corrections to search for similar ones
 A, P, L = t.actions.c, t.approvals.c, t.corrections.c
 _NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
 
@@ -79,7 +79,7 @@ def open_actions(connection: Connection, e: Execution) -> list[Row]:
 
 
 def escalation_decision(connection: Connection, e: Execution, since: datetime) -> Row | None:
-    """The last decision on an escalation of the execution since then, and who made it."""
+    """The last decision on an escalation requested after `since`, and the user who made it."""
     d = t.approval_decisions.c
     return connection.execute(
         sa.select(d.decision, d.by)
@@ -106,7 +106,7 @@ def run_artifacts(connection: Connection, run_id: str) -> list[Row]:
 def similar_corrections(
     connection: Connection, operation_type: str, parameters: Mapping[str, Any], limit: int = 3
 ) -> list[Row]:
-    """Corrections of the same operation, those with the most similar original parameters first, then the newest."""
+    """Corrections of the same operation, by the similarity of their original parameters, then newest first."""
     rows = connection.execute(
         sa.select(t.corrections)
         .where(L.operation_type == operation_type)
@@ -118,7 +118,7 @@ def similar_corrections(
 
 
 def _similarity(left: Mapping[str, Any], right: Mapping[str, Any]) -> float:
-    """The share of common fields. Fields with equal values count twice."""
+    """The proportion of common fields. Fields with equal values count twice."""
     names = {*left, *right}
     if not names:
         return 0.0
@@ -155,7 +155,7 @@ def case_of(row: Row) -> LearningCase:
 
 
 def modification_rates(connection: Connection, now: datetime) -> ModificationRates:
-    """Only actions that people approved count: nobody looked at those that a rule approved."""
+    """How often people modify actions. Actions that a rule approved don't count, because no one reviewed them."""
     a = t.approvals.c
     since = now - timedelta(days=RECENT_DAYS)
     is_modified = sa.exists().where(L.approval_id == a.approval_id)

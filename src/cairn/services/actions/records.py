@@ -1,4 +1,4 @@
-"""Writes of actions and corrections."""
+"""Save actions and corrections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ A = t.actions.c
 
 @dataclass(frozen=True, slots=True)
 class ProposalWrite:
-    """Save a proposed action with the report that proposes it, for the approval that the report leads to."""
+    """Save a proposed action, and its link to the new approval, with the report that proposes it."""
 
     execution: str
     proposal: AssessedProposal

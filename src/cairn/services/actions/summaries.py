@@ -1,4 +1,4 @@
-"""The effect of an action in one line: the title of its approval."""
+"""Summarize actions in one line, for the titles of their approvals."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SHORT_SUMMARIES: Mapping[str, str] = {
 
 
 def summarize(operation_type: str, parameters: Mapping[str, Any]) -> str:
-    """Placeholders are replaced by their values, as they will be on execution."""
+    """Summarize an action with its parameters. Placeholders are replaced by their values, as on execution."""
     texts = {name: _text(value) for name, value in parameters.items()}
     return single_line(_sentence(operation_type, texts, parameters) or short_summary(operation_type))
 
 
 def short_summary(operation_type: str) -> str:
-    """Without parameters."""
+    """Summarize an action without its parameters."""
     if operation_type in SHORT_SUMMARIES:
         return SHORT_SUMMARIES[operation_type]
     words = " ".join(operation_type.replace("_", " ").replace("-", " ").split())

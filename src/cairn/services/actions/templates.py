@@ -1,4 +1,4 @@
-"""Texts of an action can contain names of its other parameters: a corrected `amount` also changes "{{ amount }}"."""
+"""Placeholders in the texts of an action, so that a corrected `amount` also changes "{{ amount }}"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Send an action: by email or HTTP."""
+"""Send actions by email or HTTP."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class ApprovalBatches:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> BatchDecisionResults:
-        """Decide one after the other. `items` are ids of approvals with the digests that the user has seen."""
+        """Decide the approvals in order. `items` are their ids with the digests that the user has seen."""
         results = [
             await self._decide(approval_id, digest, decision, feedback, actor, command_id)
             for approval_id, digest in dict(items).items()

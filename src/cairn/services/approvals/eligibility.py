@@ -13,7 +13,7 @@ from cairn.services.text import single_line
 DECIDE = Permission(frozenset({Role.APPROVER.value}), frozenset({Scope.DECIDE.value}))
 SUBMIT = Permission(
     frozenset({Role.EDITOR.value, Role.APPROVER.value}), frozenset({Scope.RUN.value, Scope.DECIDE.value})
-)  # editors can submit forms: that approves nobody's work
+)  # editors can submit forms too, because that doesn't approve any work
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Eligibility:
 
     @property
     def is_unrestricted(self) -> bool:
-        """Any one user with the permission can decide. There always is one: the user admin can't be removed."""
+        """Whether any user with the permission can decide alone. One exists, as the user admin can't be removed."""
         return self.required_approvals == 1 and not self.assigned_to and self.excluded is None
 
     @property
@@ -41,7 +41,7 @@ class Eligibility:
         return actor.is_admin or not self.assigned_to or actor.is_one_of(self.assigned_to)
 
     def warning(self, users: UserIndex) -> str | None:
-        """What to do if fewer users can decide than are required."""
+        """A warning and its remedy if fewer users can decide than are required."""
         missing = self.required_approvals - len(self.approved_by)
         available = users.with_roles(self.permission.roles | {Role.ADMIN.value}) - self.approved_by - {self.excluded}
         assigned = available & users.resolve(self.assigned_to) if self.assigned_to else available

@@ -1,4 +1,4 @@
-"""Writes of comments and uploads. The engine saves approvals and decisions with their run."""
+"""Save comments and uploads. The engine saves approvals and decisions with their run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.store import tables as t
 def insert_comment(
     connection: Connection, comment_id: str, approval_id: str, author: str, text: str, at: datetime
 ) -> bool:
-    """False if the comment exists already, because its command was sent again."""
+    """Insert a comment. Return False if it exists already because its command was sent again."""
     c = t.approval_comments.c
     if connection.execute(sa.select(c.comment_id).where(c.comment_id == comment_id)).one_or_none():
         return False

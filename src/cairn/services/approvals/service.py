@@ -100,12 +100,12 @@ class ApprovalService:
     async def assign(
         self, approval_id: str, assignees: Sequence[str], reason: str, *, actor: Actor, command_id: UUID | None = None
     ) -> Commit:
-        """Let others decide."""
+        """Let other users, roles or groups decide."""
         approval = await self._engine.database.aread(lambda c: find_approval(c, approval_id))
         command = AssignApproval(approval_id, tuple(dict.fromkeys(name.strip() for name in assignees)), reason)
         return await self._engine.send(approval.run_id, command, self._context(actor, command_id))
 
     def _context(self, actor: Actor, command_id: UUID | None) -> CommandContext:
-        """Includes the names that the actor can be assigned by. Admins can decide everything."""
+        """A context with the names under which the actor can be assigned. Admins can decide everything."""
         identities = None if actor.is_admin else actor.all_names
         return replace(self._engine.context(actor.name, command_id), identities=identities)

@@ -1,4 +1,4 @@
-"""Files that users upload for a form. They are streamed to the store before the form is submitted."""
+"""Files that users upload for a form. They are streamed to the database before the form is submitted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UploadService:
     async def add(
         self, execution_id: str, filename: str, media_type: str, content: AsyncIterator[bytes], *, actor: Actor
     ) -> StoredUpload:
-        """Store a file. A file that is too large is rejected as soon as it exceeds the limit."""
+        """Store a file. Reject it as soon as it exceeds the size limit."""
         await self._database.aread(lambda c: _check_waiting(c, execution_id))
         with tempfile.SpooledTemporaryFile(MAX_IN_MEMORY) as file:
             await self._receive(content, file)

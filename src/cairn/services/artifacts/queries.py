@@ -1,4 +1,4 @@
-"""Reads of artifacts and their content."""
+"""Queries of artifacts and their content."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OLDEST = SortOrder((F.created_at, F.artifact_record_id))
 def list_artifacts(
     connection: Connection, artifact_filter: ArtifactFilter, limit: int, cursor: str | None
 ) -> ArtifactPage:
-    """Current artifacts: neither superseded by a later attempt nor archived by a rollback."""
+    """List current artifacts, which are neither superseded by a later attempt nor archived by a rollback."""
     conditions: list[sa.ColumnElement[bool]] = [
         F.superseded_at.is_(None),
         E.archived_by.is_(None),
@@ -68,7 +68,7 @@ def list_artifacts(
     return ArtifactPage(items=items, next_cursor=found.next_cursor)
 
 
-def of_executions(
+def artifacts_of_executions(
     connection: Connection, outputs: Mapping[str, Sequence[str]], stale: Container[str]
 ) -> dict[str, list[Artifact]]:
     """The last outputs of each execution, even if it is archived."""

@@ -18,7 +18,7 @@ from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.text import sanitize
 
 BATCH_SECONDS = 0.05
-MESSAGE_DELTA = "message_delta"  # the type of the hint; it announces nothing that is stored
+MESSAGE_DELTA = "message_delta"  # the type of the hint; nothing has been stored
 MAX_LENGTH = 256 * 1024  # characters of one message that are streamed
 KINDS: dict[str, DeltaKind] = {"text": "text", "thinking": "thinking", "tool_call": "tool_call"}
 _GENERATIONS = count()
@@ -60,7 +60,7 @@ class LiveMessages:
     def __init__(
         self, event_bus: EventBus, mask: Callable[[str], str], partial_secret_length: Callable[[str], int]
     ) -> None:
-        """`mask` replaces secrets. `partial_secret_length` counts the last characters that may begin a secret."""
+        """`mask` replaces secrets. `partial_secret_length` counts trailing characters that may start a secret."""
         self._event_bus = event_bus
         self._mask = mask
         self._partial_secret_length = partial_secret_length
@@ -69,7 +69,7 @@ class LiveMessages:
         self._timer: asyncio.TimerHandle | None = None
 
     def add_chunk(self, run_id: str, execution_id: str, attempt_key: str, chunk: MessageChunk) -> None:
-        """Call it on the event loop. Watchers see the chunk with the next batch."""
+        """Add a chunk, which watchers see with the next batch. Must be called on the event loop."""
         key = LiveMessageKey(execution_id, chunk.turn, chunk.number, KINDS.get(chunk.kind, "text"))
         messages = self._messages.setdefault(run_id, {})
         message = messages.get(key)
@@ -82,11 +82,11 @@ class LiveMessages:
             if self._timer is None:
                 self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._publish)
 
-    def of_run(self, run_id: str) -> list[LiveMessage]:
+    def messages_of_run(self, run_id: str) -> list[LiveMessage]:
         return list(self._messages.get(run_id, {}).values())
 
     def remove(self, run_id: str, execution_id: str, turn: str | None = None, number: int | None = None) -> None:
-        """Remove a message, because it is stored now, or all messages of the execution."""
+        """Remove a message that is now stored, or all messages of the execution."""
         messages = self._messages.get(run_id)
         if messages is None:
             return

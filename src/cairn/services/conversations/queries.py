@@ -1,4 +1,4 @@
-"""Reads of conversations: pages of messages, and new messages for the stream of a run."""
+"""Queries of conversations: pages of messages, and new messages for the stream of a run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _MESSAGES: Query = sa.select(
     )
 )
 
-# Who may read a conversation that its definition hides.
+# The permission to read conversations that are hidden by their definition.
 AUDIT = Permission(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 CURRENT = "current"
 
@@ -74,7 +74,7 @@ def list_messages(
 ) -> MessagePage:
     row = execution_row(connection, execution_id)
     pipeline_id = connection.execute(sa.select(R.pipeline_id).where(R.run_id == row.run_id)).scalar_one()
-    is_hidden = not is_shown(definition_of(connection, plans, pipeline_id, row))
+    is_hidden = not shows_conversation(definition_of(connection, plans, pipeline_id, row))
     if is_hidden and not actor.can(AUDIT):
         return MessagePage(items=[], next_cursor=None, is_hidden=True)
     query = _MESSAGES.where(M.execution_id == execution_id)
@@ -85,10 +85,10 @@ def list_messages(
     if message_filter.after is not None:
         query = query.where(M.message_id > message_filter.after)
     found = page(connection, query, _NEWEST if message_filter.newest_first else _OLDEST, limit, cursor)
-    return MessagePage(items=[message(one) for one in found.rows], next_cursor=found.next_cursor, is_hidden=is_hidden)
+    return MessagePage(items=[message(row) for row in found.rows], next_cursor=found.next_cursor, is_hidden=is_hidden)
 
 
-def is_shown(checkpoint: CheckpointDefinition) -> bool:
+def shows_conversation(checkpoint: CheckpointDefinition) -> bool:
     agents = checkpoint.execution.agent_config
     return agents is None or agents.show_conversation
 
@@ -156,14 +156,14 @@ _AFTER_UNTIL = PreparedQuery(_LATER.where(M.stored_at <= sa.bindparam("until", t
 def messages_after(
     connection: Connection, run_id: str, message_id: int, limit: int, until: datetime | None
 ) -> list[tuple[Message, datetime]]:
-    """Each message with the time at which it was stored."""
+    """The messages after `message_id`, each with the time at which it was stored."""
     values: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
     rows = _AFTER.all(connection, values) if until is None else _AFTER_UNTIL.all(connection, {**values, "until": until})
     return [(message(row), row.stored_at) for row in rows]
 
 
 def last_message_id(connection: Connection, run_id: str, until: datetime | None) -> int:
-    """0 if there is no message."""
+    """The id of the newest message, or 0."""
     query = sa.select(sa.func.max(M.message_id)).where(*_of_run(run_id, until))
     return connection.execute(query).scalar_one() or 0
 
@@ -179,7 +179,9 @@ def hidden_executions(connection: Connection, plans: DefinitionCache, run_id: st
     )
     rows = connection.execute(query.where(E.run_id == run_id))
     return frozenset(
-        row.execution_id for row in rows if not is_shown(definition_of(connection, plans, row.pipeline_id, row))
+        row.execution_id
+        for row in rows
+        if not shows_conversation(definition_of(connection, plans, row.pipeline_id, row))
     )
 
 
@@ -198,7 +200,7 @@ class ConversationQueries:
         )
 
     def hidden_executions(self, run_id: str, actor: Actor) -> frozenset[str]:
-        """Executions of the run whose conversation this user may not see."""
+        """Executions of the run whose conversation `actor` isn't allowed to see."""
         if actor.can(AUDIT):
             return frozenset()
         return self._database.read(lambda c: hidden_executions(c, self._plans, run_id))

@@ -102,13 +102,16 @@ class _ExecutionConversation:
         self._service.live_messages.add_chunk(dispatch.run_id, dispatch.execution_id, dispatch.attempt_key, chunk)
 
     async def check_budget(self) -> None:
-        """Calls that are still running don't count yet, so a run can exceed its budget slightly."""
+        """Raise BudgetExhausted if the run has no budget left, and warn if it is nearly exhausted.
+
+        Calls that are still running don't count yet, so a run can exceed its budget slightly.
+        """
         engine, run_id = self._service.engine, self._dispatch.run_id
         budgets, cache = self._service.budgets, self._service.budgets.cache
         if cache.is_unlimited(run_id):
             return
         change_count = cache.change_count
-        usage = await retry_transient(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
+        usage = await retry_transient(lambda: engine.database.aread(lambda c: budgets.run_usage(c, run_id)))
         cache.remember(run_id, usage, change_count)
         if (exhausted := usage.exhausted) is not None:
             raise BudgetExhausted(exhausted.message)
@@ -138,20 +141,20 @@ def _message_values(message: ConversationMessage, mask: Callable[[str], str]) ->
 
 
 def _call_values(message: ConversationMessage) -> dict[str, Any] | None:
-    """None unless the message is an answer of a model."""
+    """The row of the model call. None if the message is not a model's answer."""
     if message.model is None:
         return None
-    used = message.tokens or TokenUsage()
+    usage = message.tokens or TokenUsage()
     return {
         "turn": sanitize(message.turn),
         "number": message.number,
         "purpose": message.purpose.value,
         "model": message.model,
         "is_simulated": message.is_simulated,
-        "input_tokens": used.input,
-        "output_tokens": used.output,
-        "cache_read_tokens": used.cache_read,
-        "cache_write_tokens": used.cache_write,
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_tokens": usage.cache_read,
+        "cache_write_tokens": usage.cache_write,
         "cost_nano_usd": None if message.cost is None else in_nano(message.cost),
         "day": message.at.astimezone(UTC).date().isoformat(),
         "called_at": message.at,

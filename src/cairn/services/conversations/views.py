@@ -1,4 +1,4 @@
-"""Shapes of conversations with models."""
+"""Response shapes of conversations with models."""
 
 from __future__ import annotations
 

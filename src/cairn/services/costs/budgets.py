@@ -1,4 +1,4 @@
-"""Budgets: how much of the models a run, and a pipeline in a month, may use, and how much of it is used."""
+"""Budgets: limits on the model usage of a run and of a pipeline's runs in a month."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cairn.store.model_usage import ModelUsage
 from cairn.store.plans import newest_revision
 from cairn.store.runs.run_rows import Row, budget_from
 
-WARNING_FRACTION = Decimal("0.8")  # of a limit: a warning is sent when this much is used
+WARNING_FRACTION = Decimal("0.8")  # fraction of a limit at which a warning is sent
 Period = Literal["run", "month"]
 Limit = Literal["max_cost_usd", "max_tokens", "max_calls"]
 _SUBJECTS = {"run": "The run", "month": "This month the pipeline"}
@@ -29,7 +29,7 @@ _UNITS = {"max_tokens": "token", "max_calls": "call"}
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """One limit, and how much of it is used."""
+    """A limit and its usage."""
 
     period: Period
     limit: Limit
@@ -63,7 +63,7 @@ def format_usd(amount: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BudgetUsage:
-    """The limits that apply to a run now, and how much of them is used."""
+    """The limits that currently apply to a run, and their usage."""
 
     run_limits: Budget  # set for this run
     definition_limits: Budget  # of the definition, for each run
@@ -84,7 +84,7 @@ class BudgetCache:
     """Remembers runs without limits, so that their budget is not read before each model call."""
 
     def __init__(self, *, is_exclusive: bool) -> None:
-        """`is_exclusive`: no other process changes budgets, so a run stays unlimited until a change in this one."""
+        """`is_exclusive`: no other process changes budgets. Otherwise nothing is cached."""
         self._is_exclusive = is_exclusive
         self._unlimited: set[str] = set()
         self.change_count = 0
@@ -105,12 +105,12 @@ class BudgetCache:
                 self._forget(commit.run_id)
 
     def _forget(self, run_id: str) -> None:
-        """The budget of the run has changed, or the run has ended."""
+        """Drop a run whose budget has changed or that has ended."""
         self.change_count += 1
         self._unlimited.discard(run_id)
 
     def clear_cache(self) -> None:
-        """A definition has changed."""
+        """Drop all runs after a definition has changed."""
         self.change_count += 1
         self._unlimited.clear()
 
@@ -121,24 +121,24 @@ class Budgets:
         self._clock = clock
         self.cache = cache
 
-    def of_run(self, connection: Connection, run_id: str) -> BudgetUsage:
+    def run_usage(self, connection: Connection, run_id: str) -> BudgetUsage:
         row = read_run_budget(connection, run_id)
         run_limits, definition_limits = budget_from(row.budget), self._definition_limits(connection, row)
         monthly_limits = self._monthly_limits(connection, row.pipeline_id, row.revision)
         status: list[BudgetStatus] = []
         if (limits := run_limits.with_defaults(definition_limits)) != UNLIMITED:
-            status += _status("run", limits, model_usage.of_run(connection, run_id))
+            status += _status("run", limits, model_usage.run_usage(connection, run_id))
         status += self._monthly_status(connection, row.pipeline_id, monthly_limits)
         return BudgetUsage(run_limits, definition_limits, monthly_limits, tuple(status), row.budget_warned)
 
-    def of_pipeline(self, connection: Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
+    def monthly_status(self, connection: Connection, pipeline_id: str, revision: int) -> tuple[BudgetStatus, ...]:
         """The limits for all runs of the pipeline in this month."""
         limits = self._monthly_limits(connection, pipeline_id, revision)
         return tuple(self._monthly_status(connection, pipeline_id, limits))
 
     def exhausted_message(self, connection: Connection, run_id: str, /) -> str:
         """Why the run can't call models now. Empty if it can."""
-        exhausted = self.of_run(connection, run_id).exhausted
+        exhausted = self.run_usage(connection, run_id).exhausted
         return exhausted.message if exhausted is not None else ""
 
     def clear_cache(self) -> None:
@@ -152,14 +152,14 @@ class Budgets:
         return _budget(self._plans.definition(connection, row.pipeline_id, revision).budget)
 
     def _monthly_limits(self, connection: Connection, pipeline_id: str, revision: int) -> Budget:
-        """The monthly limits of the current definition, whichever revision a run started with."""
+        """The monthly limits of this revision. Callers pass the newest one, whichever revision a run started with."""
         budget = self._plans.definition(connection, pipeline_id, revision).budget
         return _budget(budget.per_month if budget is not None else None)
 
     def _monthly_status(self, connection: Connection, pipeline_id: str, limits: Budget) -> Iterator[BudgetStatus]:
         if limits != UNLIMITED:
             now: datetime = self._clock.now()
-            yield from _status("month", limits, model_usage.of_month(connection, pipeline_id, now))
+            yield from _status("month", limits, model_usage.monthly_usage(connection, pipeline_id, now))
 
 
 def _budget(limits: BudgetLimits | None) -> Budget:

@@ -54,24 +54,24 @@ class CostQuery:
     days: DateRange = DateRange()
 
 
-def of_run(connection: Connection, budgets: Budgets, run_id: str, query: CostQuery) -> RunCosts:
+def run_costs(connection: Connection, budgets: Budgets, run_id: str, query: CostQuery) -> RunCosts:
     if connection.execute(sa.select(R.run_id).where(R.run_id == run_id)).first() is None:
         raise NotFound("run", run_id)
-    status = status_views(budgets.of_run(connection, run_id).status)
+    status = status_views(budgets.run_usage(connection, run_id).status)
     return RunCosts(run_id=run_id, budget_status=status, **_costs(connection, query, C.run_id == run_id))
 
 
-def of_pipeline(connection: Connection, budgets: Budgets, pipeline_id: str, query: CostQuery) -> PipelineCosts:
+def pipeline_costs(connection: Connection, budgets: Budgets, pipeline_id: str, query: CostQuery) -> PipelineCosts:
     row = connection.execute(sa.select(P.revision).where(P.pipeline_id == pipeline_id)).one_or_none()
     if row is None:
         raise NotFound("pipeline", pipeline_id)
-    status = status_views(budgets.of_pipeline(connection, pipeline_id, row.revision))
+    status = status_views(budgets.monthly_status(connection, pipeline_id, row.revision))
     return PipelineCosts(
         pipeline_id=pipeline_id, budget_status=status, **_costs(connection, query, C.pipeline_id == pipeline_id)
     )
 
 
-def of_all(connection: Connection, query: CostQuery) -> Costs:
+def total_costs(connection: Connection, query: CostQuery) -> Costs:
     return Costs(budget_status=[], **_costs(connection, query))
 
 
@@ -135,10 +135,10 @@ class CostQueries:
         self._budgets = budgets
 
     def get_run_costs(self, run_id: str, query: CostQuery) -> RunCosts:
-        return self._database.read(lambda c: of_run(c, self._budgets, run_id, query))
+        return self._database.read(lambda c: run_costs(c, self._budgets, run_id, query))
 
     def get_pipeline_costs(self, pipeline_id: str, query: CostQuery) -> PipelineCosts:
-        return self._database.read(lambda c: of_pipeline(c, self._budgets, pipeline_id, query))
+        return self._database.read(lambda c: pipeline_costs(c, self._budgets, pipeline_id, query))
 
     def get_costs(self, query: CostQuery) -> Costs:
-        return self._database.read(lambda c: of_all(c, query))
+        return self._database.read(lambda c: total_costs(c, query))

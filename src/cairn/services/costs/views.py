@@ -1,4 +1,4 @@
-"""Shapes of model usage, costs and budgets."""
+"""Response shapes of model usage, costs and budgets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cairn.services.view import Id, Instant, Page, View
 
 
 class Usage(View):
-    """What one model call used, or several together."""
+    """The tokens, cost and duration of one or more model calls."""
 
     calls: int
     input_tokens: Annotated[int, Field(description="All input tokens, cached or not.")]
@@ -36,7 +36,7 @@ class BudgetLimits(View):
 
 
 class BudgetStatus(View):
-    """One limit, and how much of it is used."""
+    """A limit and its usage."""
 
     period: Annotated[
         Literal["run", "month"],
@@ -62,7 +62,7 @@ class RunBudget(View):
     monthly_limits: Annotated[
         BudgetLimits, Field(description="Limits of the definition for all runs in a calendar month (UTC).")
     ]
-    status: Annotated[list[BudgetStatus], Field(description="Each limit that applies, and how much of it is used.")]
+    status: Annotated[list[BudgetStatus], Field(description="Each limit that applies, with its usage.")]
 
 
 class CostLine(View):
@@ -79,9 +79,7 @@ class Costs(Page[CostLine]):
 
     group_by: str
     total: Usage
-    budget_status: Annotated[
-        list[BudgetStatus], Field(description="Each limit that applies, and how much of it is used.")
-    ]
+    budget_status: Annotated[list[BudgetStatus], Field(description="Each limit that applies, with its usage.")]
 
 
 class RunCosts(Costs):

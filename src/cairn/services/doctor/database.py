@@ -11,7 +11,7 @@ from cairn.services.events.queries import EventQueries
 from cairn.store import Connection, Database, integrity
 from cairn.store.database import schema_version
 
-MAX_ITEMS = 5  # in one detail
+MAX_ITEMS = 5  # listed in one detail
 SWEPT = timedelta(days=2)  # unreferenced blobs of this age should have been deleted by the daily sweep
 
 

@@ -1,4 +1,4 @@
-"""Check that the folders are equal to the database, and find files that belong to no pipeline."""
+"""Check that the folders match the database, and find files that belong to no pipeline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cairn.services.folders import queries as folder_queries
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.store import Database
 
-MAX_ITEMS = 5  # in one detail
+MAX_ITEMS = 5  # listed in one detail
 
 
 def check_folders(database: Database, folder_repair: FolderRepair) -> list[HealthCheck]:

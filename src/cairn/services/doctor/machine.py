@@ -60,7 +60,7 @@ def check_permissions(machine: Machine) -> list[HealthCheck]:
     if not os.access(machine.folder, os.W_OK | os.X_OK):
         hint = f"make the user that runs Cairn the owner: chown {machine.folder}"
         return [HealthCheck(name="permissions", status="error", detail="the data folder is not writable", hint=hint)]
-    if not _is_open(machine.folder):  # then nobody else can access the files in it
+    if not _is_open(machine.folder):  # then no other user can access the files in it
         return [HealthCheck(name="permissions", status="ok", detail="only the owner has access", hint="")]
     open_paths = [path for path in _private_paths(machine.folder) if path.exists() and _is_open(path)]
     sensitive = {machine.folder / name for name in SENSITIVE_FILES}

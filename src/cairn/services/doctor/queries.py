@@ -1,4 +1,4 @@
-"""Reads that only the doctor needs."""
+"""Queries that only the doctor needs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def count_enabled_channels(connection: Connection) -> int:
 
 
 def failed_deliveries(connection: Connection, since: datetime) -> Sequence[tuple[str, int]]:
-    """Channels with failed deliveries, and how many."""
+    """The number of failed deliveries by channel."""
     query = (
         sa.select(_D.channel, sa.func.count())
         .where(_D.created_at > since)

@@ -77,7 +77,9 @@ class Doctor:
         await self.retention.sweep_blobs()
         repaired = {result.name for result in results}
         others = await _run((*self._machine_checks(), *self._database_checks()))
-        return self._report([*results, *(one for one in others if one.name not in repaired or one.status != "ok")])
+        return self._report(
+            [*results, *(check for check in others if check.name not in repaired or check.status != "ok")]
+        )
 
     def _machine_checks(self) -> tuple[Check, ...]:
         return (

@@ -1,4 +1,4 @@
-"""Changes that belong to no pipeline: each is one transaction with its events, followed by change hints."""
+"""Changes outside of pipelines. Each is one transaction with its events, followed by change hints."""
 
 from __future__ import annotations
 

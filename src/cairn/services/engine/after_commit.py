@@ -1,4 +1,4 @@
-"""Run the steps after a commit. The commit is durable, whatever fails here."""
+"""Run the after-commit steps. The commit stays durable even if a step fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 class AfterCommitSteps:
-    """Run the steps in the order of their registration. A failed step doesn't stop the others."""
+    """Runs the steps in the order of their registration. A failed step doesn't stop the others."""
 
     def __init__(self) -> None:
         self._steps: tuple[AfterCommit, ...] = ()

@@ -29,7 +29,7 @@ class RuleSource(Protocol):
     """The active approval rules, as a transaction sees them."""
 
     def judge(self, connection: Connection, loaded: LoadedRun, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
-        """`artifacts` are new in this command. Rules can read them too."""
+        """Return a function that judges decisions by the rules. Rules can also read the new `artifacts`."""
         ...
 
 
@@ -41,7 +41,7 @@ class BudgetCheck(Protocol):
         ...
 
     def clear_cache(self) -> None:
-        """Forget the limits that were read: a definition has changed."""
+        """Drop cached limits after a definition has changed."""
         ...
 
 
@@ -55,13 +55,13 @@ class Outbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """The parts of Cairn that take part in every commit."""
+    """The services that take part in every commit."""
 
     rules: RuleSource
     budget: BudgetCheck
     outbox: Outbox
     writes: tuple[Write, ...]
-    synced_revision: Callable[[str], int | None]  # revision of the run in its folder, if it has to be saved
+    synced_revision: Callable[[str], int | None]  # revision of the run in its folder, if not saved yet
     after_commit: Callable[[Sequence[Commit]], Awaitable[None]]
 
 

@@ -110,7 +110,7 @@ class Engine:
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
-        """The same as `send`, for a caller that can't be cancelled."""
+        """Like `send`, for a caller that can't be cancelled."""
 
         def body(connection: Connection) -> Commit:
             return self.apply(connection, run_id, command, context, lane=lane, attachments=attachments)
@@ -126,7 +126,7 @@ class Engine:
         except (LostRace, StaleDispatch):
             self.forget(run_id)
         except CommandRefused:
-            # The warm run may be outdated: another process may have changed it.
+            # The warm run may be outdated if another process has changed the run.
             if run_id not in self._warm or self.database.kind == "sqlite":
                 raise
             self.forget(run_id)
@@ -246,7 +246,7 @@ class Engine:
         self._warm.pop(run_id, None)
 
     def forget_pipeline(self, pipeline_id: str) -> None:
-        """Forget its warm runs and limits: its definition has changed."""
+        """Drop the warm runs and limits of a pipeline after its definition has changed."""
         self._budget.clear_cache()
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)

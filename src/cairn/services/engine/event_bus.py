@@ -116,7 +116,7 @@ class EventBus:
             subscription.push(changes)
 
     def publish_transient(self, *changes: ChangeHint) -> None:
-        """Publish only to subscribers of a single run: lists don't show such changes."""
+        """Publish only to subscribers of a single run, because lists don't show such changes."""
         for subscription in self._subscriptions:
             if subscription.run_id is not None:
                 subscription.push(changes)
@@ -136,7 +136,7 @@ class EventBus:
                 self._subscriptions = tuple(other for other in self._subscriptions if other is not subscription)
 
     def close(self) -> None:
-        """End every subscription, also future ones: the server is stopping."""
+        """End all current and future subscriptions when the server stops."""
         self._closed = True
         for subscription in self._subscriptions:
             subscription.close()

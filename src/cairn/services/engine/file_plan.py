@@ -1,4 +1,4 @@
-"""Plan the final paths of a decision's files. Made in its transaction, so that rows and folders agree."""
+"""Plan the final paths of a decision's files in its transaction, so that rows and folders agree."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ArchivedFolder:
 
 @dataclass(frozen=True, slots=True)
 class RollbackMoves:
-    """What a rollback moves to its archive for one run, or what its undo moves back."""
+    """The folders and files of one run that a rollback moves to its archive, or that an undo moves back."""
 
     rollback: str
     archive: str  # folder

@@ -19,7 +19,7 @@ from cairn.store import LoadedRun
 
 
 def drivers_of(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The driver of each dispatched execution, and the new lanes. The reporting lane takes the first execution."""
+    """The driver of each dispatched execution, and the new lanes. The reporting lane drives the first execution."""
     drivers: dict[str, str] = {}
     jobs: list[str] = []
     for effect in decision.effects:

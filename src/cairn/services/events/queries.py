@@ -1,4 +1,4 @@
-"""Reads of events, for lists, streams and the verification of chains."""
+"""Queries of events, for lists, streams and the verification of chains."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def verify_events(connection: Connection, pipeline_id: str | None, run_id: str |
 
 
 def existing_id(connection: Connection, column: sa.ColumnElement[str], resource: str, id: str) -> str:
-    """The id, or NotFound."""
+    """Return the id. Raise NotFound if it doesn't exist."""
     if connection.execute(sa.select(column).where(column == id)).first() is None:
         raise NotFound(resource, id)
     return id
 
 
 # Streams
-_AFTER = PreparedQuery(  # runs for each stream at each change
+_AFTER = PreparedQuery(  # each stream runs it after each change
     sa.select(t.events)
     .where(V.chain == sa.bindparam("run_id", type_=Text()), V.seq > sa.bindparam("seq", type_=sa.Integer()))
     .order_by(V.seq)
@@ -107,7 +107,7 @@ def events_after(connection: Connection, run_id: str, seq: int, limit: int) -> l
     return [event(row) for row in _AFTER.all(connection, {"run_id": run_id, "seq": seq, "limit": limit})]
 
 
-def last_of_run(connection: Connection, run_id: str) -> int:
+def last_seq_of_run(connection: Connection, run_id: str) -> int:
     """The sequence number of the run's newest event."""
     return connection.execute(sa.select(sa.func.max(V.seq)).where(V.chain == run_id)).scalar_one() or 0
 

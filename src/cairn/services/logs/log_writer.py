@@ -1,4 +1,4 @@
-"""Write log lines and progress of running executions in batches."""
+"""Write the log lines and progress of running executions in batches."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LogWriter:
         self._lock = asyncio.Lock()
 
     def add_line(self, source: LogSource, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
-        """Call it on the event loop. Unknown levels become `info`."""
+        """Add a log line. Unknown levels become `info`. Must be called on the event loop."""
         self._lines.append(
             {
                 "execution_id": source.execution_id,

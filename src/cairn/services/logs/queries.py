@@ -1,4 +1,4 @@
-"""Logs of executions: pages, the complete text, and the lines of a run for its stream."""
+"""Queries of logs: pages and the complete text of an execution, and the lines of a run for its stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cairn.store.runs.run_rows import execution_row
 L, E = t.execution_logs.c, t.checkpoint_executions.c
 _OLDEST = SortOrder((L.log_id,))
 _NEWEST = SortOrder((L.log_id,), newest_first=True)
-TEXT_BATCH = 1000  # lines of the complete text that are read at a time
+TEXT_BATCH = 1000  # lines of the complete text per read
 
 
 def list_logs(
@@ -59,8 +59,8 @@ def log_line(row: Row) -> LogLine:
 
 
 # The complete text
-def text_of(database: Database, execution_id: str) -> Iterator[bytes]:
-    """Read and yield the text in batches, because a log may be longer than memory allows."""
+def log_text(database: Database, execution_id: str) -> Iterator[bytes]:
+    """Read and yield the complete log in batches, because it may not fit into memory."""
     last = 0
     while rows := database.read(lambda c, last=last: _next_lines(c, execution_id, last)):
         yield "".join(map(_text_line, rows)).encode()
@@ -74,7 +74,7 @@ def _next_lines(connection: Connection, execution_id: str, last: int) -> list[Ro
 
 
 def _text_line(row: Row) -> str:
-    details: dict[str, Any] = row.details or {}  # lines that a script prints have the stream here
+    details: dict[str, Any] = row.details or {}  # lines that a script prints have their stream in the details
     return f"{write_instant(row.timestamp)} {details.get('stream') or row.level} {row.message}\n"
 
 
@@ -100,7 +100,7 @@ def logs_after(connection: Connection, run_id: str, log_id: int, limit: int, unt
 
 
 def last_log_id(connection: Connection, run_id: str, until: datetime | None) -> int:
-    """0 if there is no line."""
+    """The id of the newest log line, or 0."""
     return connection.execute(sa.select(sa.func.max(L.log_id)).where(*_of_run(run_id, until))).scalar_one() or 0
 
 
@@ -128,4 +128,4 @@ class LogQueries:
     def stream_text(self, execution_id: str) -> Iterator[bytes]:
         """The complete log as text. Raises NotFound before it yields the first line."""
         self._database.read(lambda c: execution_row(c, execution_id))
-        return text_of(self._database, execution_id)
+        return log_text(self._database, execution_id)

@@ -1,4 +1,4 @@
-"""Writes of log lines, and of the progress and sandbox level of executions."""
+"""Save log lines, and the progress and sandbox level of executions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def save_batch(
     progress: Mapping[str, dict[str, Any]],
     sandboxes: Mapping[str, str],
 ) -> None:
-    """Progress and sandbox levels are by execution."""
+    """Save a batch. `progress` and `sandboxes` are keyed by execution."""
     if lines:
         connection.execute(sa.insert(t.execution_logs), lines)
     e = t.checkpoint_executions
@@ -29,7 +29,7 @@ def save_batch(
 
 
 def is_permanent(error: SQLAlchemyError) -> bool:
-    """Whether the same batch would fail again: its execution is gone, or the database can't store one of its values."""
+    """Whether the same batch would fail again, because an execution was deleted or a value can't be stored."""
     if isinstance(error, DBAPIError):
         return isinstance(error, IntegrityError | DataError | ProgrammingError)
     return isinstance(error, StatementError)

@@ -1,4 +1,4 @@
-"""Shapes of log lines."""
+"""Response shapes of log lines."""
 
 from __future__ import annotations
 

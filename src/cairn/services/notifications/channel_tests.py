@@ -1,4 +1,4 @@
-"""Sends a test notification to a channel. The admin sees the result at once, and it appears in the delivery log."""
+"""Send test notifications to channels. The admin sees the result immediately and in the list of deliveries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ChannelTests:
         self._clock = clock
 
     async def run(self, channel_id: str, actor: Actor, recipient: str | None = None) -> str:
-        """Returns the id of the delivery. Disabled channels can be tested, too."""
+        """Send a test notification and return the id of its delivery. Disabled channels can be tested too."""
         delivery = await self._database.transact(lambda c: self._start(c, channel_id, actor, recipient))
         result = await self._courier.attempt(delivery)
         await retry_transient(lambda: self._database.transact(lambda c: self._end(c, delivery.delivery_id, result)))
@@ -53,7 +53,7 @@ class ChannelTests:
             "content": content.to_json(),
         }
         records.insert_notification(connection, values)
-        target = DeliveryTarget.of(channel, _recipient(channel, actor, recipient))
+        target = DeliveryTarget.for_channel(channel, _recipient(channel, actor, recipient))
         delivery_id = records.insert_delivery(connection, notification_id, target, now) or ""
         records.start_attempt(connection, queries.find_delivery(connection, delivery_id), now)
         return OutgoingDelivery(delivery_id, channel, target.recipient, content)

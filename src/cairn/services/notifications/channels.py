@@ -1,4 +1,4 @@
-"""Creates, updates and removes channels. Their URLs and signing keys are stored as secrets."""
+"""Create, update and remove channels. Their URLs and signing keys are stored as secrets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ChannelService:
         self._messenger = messenger
 
     async def create(self, spec: ChannelSpec, actor: Actor) -> tuple[str, str | None]:
-        """Returns the channel's id, and its signing key if one was generated."""
+        """Create a channel. Return its id, and its signing key if one was generated."""
         if spec.kind is None or spec.name is None:
             raise InvalidInput([("", "A channel requires a name and a kind.")])
         host = self._check(spec, spec.kind, is_new=True)
@@ -113,7 +113,7 @@ class ChannelService:
         await self._store_secrets(channel_id, spec.url, spec.signing_key, actor)
 
     async def remove(self, channel_id: str, actor: Actor) -> str:
-        """Returns the channel's name. Queued deliveries are skipped."""
+        """Remove a channel and return its name. Its queued deliveries are skipped."""
 
         def delete(change: AdminChange) -> str:
             channel = queries.find_channel(change.connection, channel_id)
@@ -141,7 +141,7 @@ class ChannelService:
 
     # Checks
     def _check(self, spec: ChannelSpec, kind: ChannelKind, *, is_new: bool) -> str:
-        """Returns the host of the URL."""
+        """Check the fields and return the host of the URL."""
         errors: Errors = []
         if spec.name is not None and not _NAME.fullmatch(spec.name):
             errors.append(

@@ -1,4 +1,4 @@
-"""Composes the content of a notification. Personal data and secrets are masked here, once for all channels."""
+"""Compose the content of a notification, and mask personal data and secrets once for all channels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
 
 
 def compose(subject: NotificationSubject, mask_secrets: Mask) -> NotificationContent:
-    """`mask_secrets` masks the values of the secret store."""
+    """Compose the content. `mask_secrets` masks the values of stored secrets."""
     builder = _ContentBuilder(subject, lambda text: mask(mask_secrets(text)))
     tone, title = _title(subject)
     return NotificationContent(
@@ -192,10 +192,10 @@ class _ContentBuilder:
         return f"Rule {self.masked_line(approval.rule)}", lines or ["This rule has no conditions."]
 
     def _section(self, heading: str, lines: Iterable[str], *, max_length: int = MAX_LINE) -> ContentSection:
-        shown = [self.masked_line(line, max_length) for line in lines]
-        if len(shown) > MAX_SECTION_LINES:
-            shown = [*shown[: MAX_SECTION_LINES - 1], f"… and {len(shown) - MAX_SECTION_LINES + 1} more"]
-        return ContentSection(heading, tuple(shown))
+        masked = [self.masked_line(line, max_length) for line in lines]
+        if len(masked) > MAX_SECTION_LINES:
+            masked = [*masked[: MAX_SECTION_LINES - 1], f"… and {len(masked) - MAX_SECTION_LINES + 1} more"]
+        return ContentSection(heading, tuple(masked))
 
 
 def _label(field: str) -> str:

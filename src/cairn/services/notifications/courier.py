@@ -1,4 +1,4 @@
-"""Delivers notifications after the commit, with three attempts and a fallback channel."""
+"""Deliver notifications after the commit, with three attempts and a fallback channel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cairn.services.notifications import queries, records
 from cairn.services.notifications.composer import compose
 from cairn.services.notifications.content import NotificationContent
 from cairn.services.notifications.records import INTERRUPTED
-from cairn.services.notifications.routing import RoutedChannel, Routing, fallback_of
+from cairn.services.notifications.routing import RoutedChannel, Routing, find_fallback
 from cairn.services.notifications.sender import DeliverySender, OutgoingDelivery, RetryLater, SecretReader
 from cairn.services.notifications.subjects import LoadRun, load_subject
 from cairn.services.text import single_line
@@ -69,7 +69,7 @@ class Courier:
 
     # Start and stop
     def start(self) -> None:
-        """From now on, notifications are delivered right after the commit that saved them."""
+        """Start to deliver notifications right after the commits that save them."""
         self._started = True
 
     async def after_commit(self, commits: Sequence[Commit]) -> None:
@@ -77,12 +77,12 @@ class Courier:
             self.wake(notification_id for commit in commits for notification_id in commit.outbox)
 
     def wake(self, notification_ids: Iterable[str]) -> None:
-        """Deliver now. The jobs of the notifications start a moment later and join these tasks."""
+        """Deliver now. The jobs of these notifications start a moment later and join the tasks."""
         for notification_id in notification_ids:
             self._task(notification_id)
 
     async def deliver(self, notification_id: str) -> None:
-        """The job of a notification. It ends when each of its deliveries has ended."""
+        """Run the job of a notification, until all its deliveries have ended."""
         await asyncio.shield(self._task(notification_id))
         if self._stopping.is_set():
             raise asyncio.CancelledError  # resume the job on the next start
@@ -96,7 +96,7 @@ class Courier:
         return task
 
     async def stop(self) -> None:
-        """Let attempts in progress end, so that their outcomes are known. The next start resumes the others."""
+        """Wait for attempts in progress, so that their outcomes are known. The next start resumes the other ones."""
         self._stopping.set()
         tasks = tuple(self._tasks.values())
         if tasks:
@@ -124,7 +124,7 @@ class Courier:
             log.exception("couldn't deliver notification %s", notification_id)
 
     def _create_deliveries(self, connection: Connection, notification_id: str) -> None:
-        """Compose the content and choose the targets, once."""
+        """Compose the content and choose the targets, unless this has already been done."""
         notification = queries.notification_or_none(connection, notification_id)
         if notification is None or notification.content is not None:
             return
@@ -142,7 +142,7 @@ class Courier:
         self, connection: Connection, notification: Row, delivery_id: str, channel: RoutedChannel | None
     ) -> None:
         """Deliver to the fallback channel instead. A fallback has no fallback itself."""
-        fallback = fallback_of(connection, channel)
+        fallback = find_fallback(connection, channel)
         if fallback is None or notification.kind == NotificationKind.TEST.value:
             return
         now = self._clock.now()
@@ -172,7 +172,7 @@ class Courier:
             await self._sleep(delay)
 
     async def _sleep(self, seconds: float) -> None:
-        """Return early when the server stops."""
+        """Sleep, but return early when the server stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
@@ -180,7 +180,7 @@ class Courier:
             return
 
     def _start_attempt(self, connection: Connection, delivery_id: str) -> tuple[int, OutgoingDelivery] | None:
-        """The number of the attempt and what to send, or None if the delivery has ended."""
+        """Start the next attempt. Return its number and the delivery, or None if the delivery has ended."""
         row = queries.find_delivery(connection, delivery_id)
         if row.status not in queries.OPEN_STATUSES:
             return None
@@ -223,7 +223,7 @@ class Courier:
     def _end_attempt(
         self, connection: Connection, delivery_id: str, number: int, result: AttemptResult
     ) -> float | None:
-        """The seconds until the next attempt, or None if this was the last."""
+        """Save the result. Return the seconds until the next attempt, or None if this was the last one."""
         now = self._clock.now()
         records.end_attempt(connection, delivery_id, number, result.outcome, result.response, now)
         if result.outcome is DeliveryOutcome.SENT:

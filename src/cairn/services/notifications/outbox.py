@@ -1,4 +1,4 @@
-"""Saves notifications in the transaction of the event that they report."""
+"""Save notifications in the transaction of the event that they report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NotificationOutbox:
         self._jobs = jobs
 
     def add(self, connection: Connection, commit: Commit, /) -> tuple[str, ...]:
-        """The ids of the new notifications. They are saved with the commit and delivered after it."""
+        """Save the notifications of a commit and return their ids. They are delivered after the commit."""
         events = [event for event in commit.decision.events if event.type in NOTIFIED_EVENTS]
         if not events or not has_enabled_channel(connection):
             return ()

@@ -1,4 +1,4 @@
-"""Saves the notification preferences of users."""
+"""Save the notification preferences of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads of channels, notifications, deliveries and preferences."""
+"""Queries of channels, notifications, deliveries and preferences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people a notification goes to, and their preferences."""
+"""The recipients of a notification and their preferences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Recipient(Protocol):
 
 class Recipients(Protocol):
     def resolve(self, connection: Connection, names: Iterable[str]) -> Iterable[Recipient]:
-        """The users behind names, email addresses, roles and groups."""
+        """The users that these names, email addresses, roles and groups refer to."""
         ...
 
 
@@ -56,7 +56,7 @@ def recipient_names(subject: NotificationSubject) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class QuietPeriod:
-    """Hours of each day in which nothing is sent, in local time."""
+    """Hours of each day, in local time, in which no notifications are sent."""
 
     start: time
     end: time
@@ -98,7 +98,7 @@ NO_PREFERENCE = RecipientPreference()
 
 
 def preferences_of(connection: Connection, users: Iterable[str]) -> Mapping[str, RecipientPreference]:
-    """Users without preferences are left out."""
+    """Preferences by user. Users without preferences are left out."""
     return {
         row.user: RecipientPreference(
             _set_or_none(row.channels), _set_or_none(row.notification_kinds), QuietPeriod.from_json(row.quiet_hours)

@@ -1,6 +1,6 @@
-"""Writes of notifications, deliveries, channels and preferences.
+"""Save notifications, deliveries, channels and preferences.
 
-An attempt is saved before it starts and completed when it ends. One that was never completed may have been delivered.
+An attempt is saved before it starts and updated when it ends. An attempt without an end may have been delivered.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def delete_old_notifications(connection: Connection, before: datetime, limit: in
 def insert_delivery(
     connection: Connection, notification_id: str, target: DeliveryTarget, now: datetime, fallback_of: str | None = None
 ) -> str | None:
-    """The id of the new delivery, or None if the notification has a delivery to this target already."""
+    """Insert a delivery. Return its id, or None if the notification already has a delivery to this target."""
     existing = sa.select(D.delivery_id).where(
         D.notification_id == notification_id, D.channel == target.name, D.recipient == target.recipient
     )
@@ -90,7 +90,7 @@ def close_delivery(
 
 
 def start_attempt(connection: Connection, delivery: Row, now: datetime) -> int:
-    """The number of the new attempt. An attempt that was interrupted may have been delivered."""
+    """Save the start of an attempt and return its number. An interrupted attempt may have been delivered."""
     number = delivery.attempt_count + 1
     was_interrupted = delivery.status == DeliveryStatus.SENDING.value
     if was_interrupted:
@@ -124,7 +124,7 @@ def update_channel(connection: Connection, channel_id: str, values: Mapping[str,
 
 
 def delete_channel(connection: Connection, channel_id: str, name: str) -> None:
-    """Also removes it as the fallback of other channels."""
+    """Delete a channel, and remove it as the fallback of other channels."""
     connection.execute(sa.update(t.channels).where(C.fallback == name).values(fallback=None))
     connection.execute(sa.delete(t.channels).where(C.channel_id == channel_id))
 

@@ -1,4 +1,4 @@
-"""Chooses the channels of a notification and, for email, the recipients."""
+"""Choose the channels of a notification and, for email, the recipients."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RoutedChannel:
         return name_or_kind.casefold() in (self.name.casefold(), self.kind.value)
 
     def accepts(self, kind: str, pipeline_id: str) -> bool:
-        """Whether it receives these notifications when no rule names channels."""
+        """Whether the channel receives these notifications when no rule names channels."""
         return kind in self.notification_kinds and (not self.pipelines or pipeline_id in self.pipelines)
 
 
@@ -66,7 +66,7 @@ class DeliveryTarget:
     problem: str = ""  # why delivery is impossible
 
     @classmethod
-    def of(
+    def for_channel(
         cls, channel: RoutedChannel, recipient: str = "", due_at: datetime | None = None, problem: str = ""
     ) -> DeliveryTarget:
         return cls(channel, channel.name, channel.kind.value, recipient, due_at, problem)
@@ -100,7 +100,7 @@ class Routing:
             if channel.kind is ChannelKind.EMAIL:
                 targets += self._email_targets(connection, subject, channel, now)
             else:
-                targets.append(DeliveryTarget.of(channel))
+                targets.append(DeliveryTarget.for_channel(channel))
         return targets
 
     def _email_targets(
@@ -111,18 +111,18 @@ class Routing:
         preferences = preferences_of(connection, {person.name for person in people})
         by_address = {person.email.casefold(): person for person in people if person.email}
         if not by_address:
-            yield DeliveryTarget.of(channel, problem="None of the recipients has an email address.")
+            yield DeliveryTarget.for_channel(channel, problem="None of the recipients has an email address.")
         for person in by_address.values():
             preference = preferences.get(person.name, NO_PREFERENCE)
             if preference.allows(subject.kind.value, channel.name, channel.kind.value):
-                yield DeliveryTarget.of(channel, person.email, _due_at(preference, now))
+                yield DeliveryTarget.for_channel(channel, person.email, _due_at(preference, now))
 
 
 def enabled_channels(connection: Connection) -> list[RoutedChannel]:
     return [RoutedChannel.from_row(row) for row in queries.enabled_channels(connection)]
 
 
-def fallback_of(connection: Connection, channel: RoutedChannel | None) -> RoutedChannel | None:
+def find_fallback(connection: Connection, channel: RoutedChannel | None) -> RoutedChannel | None:
     if channel is None or channel.fallback is None:
         return None
     return next((other for other in enabled_channels(connection) if other.name == channel.fallback), None)

@@ -1,4 +1,4 @@
-"""Sends one delivery attempt in the format of its channel."""
+"""Send one delivery attempt in the format of its channel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SecretReader(Protocol):
 
 
 class RetryLater(NotSent):
-    """The service is overloaded and may say how long to wait."""
+    """The service is overloaded. It can state how long to wait."""
 
     def __init__(self, message: str, seconds: float) -> None:
         super().__init__(message)
@@ -60,14 +60,14 @@ class OutboundPorts:
 
 class DeliverySender:
     def __init__(self, outbound: OutboundPorts, secrets: SecretReader, clock: Clock, base_url: str) -> None:
-        """`base_url` is the start of all links."""
+        """`base_url`: the prefix of all links."""
         self._outbound = outbound
         self._secrets = secrets
         self._clock = clock
         self._base_url = base_url
 
     async def send(self, delivery: OutgoingDelivery) -> str:
-        """Returns the response. Raises NotSent or DeliveryUnknown."""
+        """Send the attempt and return the response. Raises NotSent or DeliveryUnknown."""
         channel, content = delivery.channel, delivery.content
         if not channel.include_details:
             content = content.without_details()

@@ -1,4 +1,4 @@
-"""What a notification reports, read shortly after the commit, when it is delivered."""
+"""The subject of a notification. It is read on delivery, shortly after the commit."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def compare(
 def compare_with(
     connection: Connection, plans: DefinitionCache, pipeline_id: str, definition: PipelineDefinition
 ) -> DefinitionDiff:
-    """Parts are matched by name, as when a definition is saved."""
+    """Compare the newest revision with a definition. Parts are matched by name, as they are on save."""
     newest = pipelines.find(connection, pipeline_id).revision
     old = plans.definition(connection, pipeline_id, newest)
     new = assign_ids(definition, old, lambda: str(uuid4())).model_copy(update={"pipeline_id": pipeline_id})

@@ -1,4 +1,4 @@
-"""Saves definitions: checks them, adds a revision, cancels open runs if requested and updates the folder."""
+"""Save definitions: check them, add a revision, cancel open runs if requested and update the folder."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class DefinitionWriter:
         old = records.newest_definition(connection, pipeline_id)
         if new_id(context.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
             return _WrittenRevision((), [], changed=False)  # the command was sent again
-        document = request.edit(edits.full(old))
+        document = request.edit(edits.editable_document(old))
         checked = self._check(document, request.positions)
         new = with_ids(checked.definition, old, pipeline_id, context)
         if edits.is_same(old, new):
@@ -162,12 +162,12 @@ def _add_revision(
     *,
     structural: bool,
 ) -> None:
-    """If the checkpoints change, a new definition version starts, and its runs count from v1."""
+    """Save a revision. If `structural`, it starts a new definition version, whose runs count from v1."""
     version = row.pipeline_definition_version + structural
     folder_records.mark_out_of_sync(connection, row.pipeline_id)
     if structural:
         records.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, context)
-    document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}
+    document = {**edits.editable_document(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}
     revision = pipelines.save_revision(
         connection, document, context.by, context.at, expected=row.revision, comment=comment
     )

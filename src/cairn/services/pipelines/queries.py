@@ -1,4 +1,4 @@
-"""Reads of pipelines, checkpoints and revisions."""
+"""Queries of pipelines, checkpoints and revisions."""
 
 from __future__ import annotations
 

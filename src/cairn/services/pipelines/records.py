@@ -1,4 +1,4 @@
-"""Writes of definitions, their scripts and events."""
+"""Save definitions, their scripts and events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def newest_definition(connection: Connection, pipeline_id: str) -> PipelineDefin
 
 
 def archive_runs(connection: Connection, pipeline_id: str, version: int, context: CommandContext) -> None:
-    """Update the file paths of the version's runs, whose folders are archived."""
+    """Change the file paths of a definition version's runs to their archived folders."""
     a, r = t.artifacts, t.pipeline_runs
     archive = layout.definition_archive(version, context.at)
     is_archived = (r.c.pipeline_id == pipeline_id, r.c.pipeline_definition_version == version)
@@ -39,7 +39,7 @@ def archive_runs(connection: Connection, pipeline_id: str, version: int, context
 def save_scripts(
     connection: Connection, pipeline_id: str, definition: PipelineDefinition, texts: Mapping[str, str]
 ) -> None:
-    """Store the texts in a definition. Scripts without a text must be stored for this pipeline already."""
+    """Store the script texts of a definition. Scripts without a text must already be stored for this pipeline."""
     for text in texts.values():
         blobs.put(connection, text.encode())
     without_text = {path: file.checksum for path, file in definition.scripts.items() if path not in texts}

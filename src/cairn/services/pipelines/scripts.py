@@ -1,4 +1,4 @@
-"""Reads, writes and removes the script files of pipelines. Each change adds a revision of the definition."""
+"""Read, write and remove the script files of pipelines. Each change adds a revision of the definition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Scripts:
         return ScriptPage(items=[_view(definition, path) for path in sorted(definition.scripts)], next_cursor=None)
 
     def read(self, pipeline_id: str, path: str) -> tuple[bytes, int]:
-        """The text as bytes, and the revision of the definition."""
+        """Return the script as bytes, and the revision of the definition."""
 
         def read(connection: Connection) -> tuple[bytes, int]:
             definition, revision = _newest(connection, pipeline_id)
@@ -51,7 +51,7 @@ class Scripts:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> tuple[Script, SavedDefinition]:
-        """Create or replace a script. The same text changes nothing."""
+        """Create or replace a script. Writing the same text again adds no revision."""
         if message := path_error(path):
             raise InvalidInput([("/path", f"{message[0].upper()}{message[1:]}.")])
         if len(content) > MAX_BYTES:
@@ -64,7 +64,7 @@ class Scripts:
             ) from None
         normalized = normalize_path(path)
         request = DefinitionSaveRequest(
-            edits.put_script(normalized, text), f"script {normalized} written", actor, command_id, if_match
+            edits.write_script(normalized, text), f"script {normalized} written", actor, command_id, if_match
         )
         saved = await self._writer.save(pipeline_id, request)
         definition, _ = await self._database.aread(lambda c: _newest(c, pipeline_id))
@@ -118,7 +118,7 @@ def used_by(definition: PipelineDefinition, path: str) -> list[str]:
 def script_warnings(
     definition: PipelineDefinition, policy: ScriptPolicy, texts: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Problems that would prevent a script from running, as far as they are known when the definition is saved."""
+    """Problems that would prevent a script from running and can be found when the definition is saved."""
     for position, path in definition.missing_scripts:
         pointer = f"/checkpoints/{position}/execution/script_config/script_path"
         yield warning(pointer, f"The script {path!r} does not exist. Create it before you start a run.")

@@ -1,4 +1,4 @@
-"""Creates, changes, deletes and restores pipelines. Each change of a definition is a revision."""
+"""Create, change, delete and restore pipelines. Each change of a definition is a revision."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class PipelineService:
 
     # Checks
     def check(self, document: Any, positions: SourceMap | None = None) -> LoadedDefinition:
-        """The definition as it would be saved, with warnings. DefinitionError has all errors with their paths."""
+        """Return the definition as it would be saved, with warnings. Raises DefinitionError with all errors."""
         library = self._support.library()
         loaded = load(
             document,
@@ -133,7 +133,11 @@ class PipelineService:
             if pipelines.exists(connection, pipeline_id):
                 return False  # the command was sent again
             records.save_scripts(connection, pipeline_id, definition, texts)
-            document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
+            document = {
+                **edits.editable_document(definition),
+                "pipeline_id": pipeline_id,
+                "pipeline_definition_version": 1,
+            }
             pipelines.insert_pipeline(connection, document, context.by, context.at, comment)
             folder_records.mark_out_of_sync(connection, pipeline_id)
             records.append_event(
@@ -150,7 +154,7 @@ class PipelineService:
             self._writer.publish_change(pipeline_id, "pipeline_created")
         return SavedDefinition(pipeline_id, saved.warnings + warnings)
 
-    async def from_template(self, name: str, *, actor: Actor, command_id: UUID | None = None) -> SavedDefinition:
+    async def create_from_template(self, name: str, *, actor: Actor, command_id: UUID | None = None) -> SavedDefinition:
         templates = {template.name: template for template in builtin_templates()}
         if name not in templates:
             names = ", ".join(sorted(templates))

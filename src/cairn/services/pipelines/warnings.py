@@ -18,7 +18,7 @@ WEB_SEARCH = "web_search"
 def unsupported_fields(
     definition: PipelineDefinition, modes: Collection[str], agents: AgentPolicy
 ) -> Iterator[Finding]:
-    """Parts of a definition that this server can't run or ignores."""
+    """Warnings about parts of a definition that this server can't run or ignores."""
     for position, checkpoint in enumerate(definition.checkpoints):
         for path, message in _unsupported_in(checkpoint, modes):
             yield warning(f"/checkpoints/{position}/{path}", message)

@@ -69,7 +69,7 @@ class Database:
     def _pass_fault(self, point: str) -> None:
         self.fault(point)
 
-    # ---- changes ---------------------------------------------------------------------------------
+    # Changes
     async def transact(self, change: Callable[[sa.Connection], T]) -> T:
         """Run a change in one transaction. A cancelled call may still be committed."""
         loop = asyncio.get_running_loop()
@@ -99,7 +99,7 @@ class Database:
             self.fault("after_commit")
             return result
 
-    # ---- reads -----------------------------------------------------------------------------------
+    # Reads
     def read(self, query: Callable[[sa.Connection], T]) -> T:
         """Run a query in one snapshot."""
         self._check_open()
@@ -111,7 +111,7 @@ class Database:
         self._check_open()
         return await asyncio.get_running_loop().run_in_executor(self._read_threads, _call, self.read, query)
 
-    # ---- lifecycle ---------------------------------------------------------------------------------
+    # Lifecycle
     @property
     def schema_version(self) -> str | None:
         """The version of the schema, or None if the database is empty."""

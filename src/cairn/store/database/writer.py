@@ -78,7 +78,7 @@ class Writer:
                 self._waiting.put(None)
         self._thread.join()
 
-    # ---- on the writer's thread ----------------------------------------------------------------------
+    # On the writer's thread
     def _work(self) -> None:
         is_idle = True
         while True:

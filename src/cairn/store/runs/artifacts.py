@@ -41,13 +41,13 @@ def find_artifacts(
 ) -> list[ArtifactRef]:
     """Return artifacts in the order of `record_ids`. `new` artifacts of this transaction have no rows yet."""
     found = {a.record_id: ArtifactRef(a.record_id, a.name, a.format, a.checksum, a.size) for a in new}
-    stored = [one for one in record_ids if one not in found]
+    stored = [record_id for record_id in record_ids if record_id not in found]
     if stored:
         a = artifacts.c
         query = sa.select(a.artifact_record_id, a.artifact_name, a.format, a.checksum, a.size_bytes)
         rows = connection.execute(query.where(a.artifact_record_id.in_(stored)))
         found |= {row.artifact_record_id: ArtifactRef(*row) for row in rows}
-    return [found[one] for one in record_ids]
+    return [found[record_id] for record_id in record_ids]
 
 
 def find_artifacts_at(connection: sa.Connection, execution_id: str, at: datetime) -> list[ArtifactRef]:

@@ -22,7 +22,7 @@ Row = Any  # a row of SQLAlchemy with the columns of one table
 Values = dict[str, Any]
 
 
-# ---- runs --------------------------------------------------------------------------------------
+# Runs
 def run_values(run: Run) -> Values:
     return {
         "status": str(run.status),
@@ -113,7 +113,7 @@ def rollback_from(value: Values) -> Rollback:
     )
 
 
-# ---- executions --------------------------------------------------------------------------------
+# Executions
 def execution_values(e: Execution) -> Values:
     return {
         "key": e.key,

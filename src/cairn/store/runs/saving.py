@@ -70,7 +70,7 @@ def _folders(before: LoadedRun, run: Run) -> Mapping[str, str]:
     return {**before.folders, **new} if new else before.folders
 
 
-# ---- the run -------------------------------------------------------------------------------------
+# The run
 _UPDATE_RUN = PreparedUpdate(pipeline_runs, "run_id", "revision")
 
 
@@ -89,7 +89,7 @@ def _changed(before: Values, after: Values) -> Values:
     return {name: value for name, value in after.items() if value != before[name]}
 
 
-# ---- executions ------------------------------------------------------------------------------------
+# Executions
 _INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksum", "progress", "sandbox"))
 _UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispatch_number", "state")
 
@@ -138,7 +138,7 @@ def _update_execution(
         raise StaleDispatch(f"Dispatch {was.dispatch} of execution {id} is over.")
 
 
-# ---- approvals -------------------------------------------------------------------------------------
+# Approvals
 _INSERT_APPROVAL = insert_into(approvals)
 _UPDATE_APPROVAL = PreparedUpdate(approvals, "approval_id")
 _INSERT_DECISION = insert_into(approval_decisions)
@@ -187,7 +187,7 @@ def _new_approval(after: LoadedRun, a: Approval, ordinal: int) -> Values:
     }
 
 
-# ---- events ----------------------------------------------------------------------------------------
+# Events
 def _event_records(before: LoadedRun, decision: Decision) -> list[EventRecord]:
     executions, places = decision.run.executions, before.places
     records: list[EventRecord] = []

@@ -20,7 +20,7 @@ class ApprovalQueries:
     def list_approvals(
         self, approval_filter: ApprovalFilter, limit: int, cursor: str | None, actor: Actor | None = None
     ) -> ApprovalPage:
-        """`actor` is the user that the view is for."""
+        """Approvals as `actor` sees them."""
         viewer = ApprovalViewer(self._clock.now(), actor)
         return self._database.read(lambda c: lists.list_approvals(c, approval_filter, limit, cursor, viewer))
 
@@ -28,7 +28,7 @@ class ApprovalQueries:
         now = self._clock.now()
 
         def read(connection: Connection) -> ApprovalDetail:
-            loaded = self._engine.load(connection, lists.run_of(connection, approval_id), lock=False)
+            loaded = self._engine.load(connection, lists.run_of_approval(connection, approval_id), lock=False)
             return detail.get_detail(connection, self._engine.plans, loaded, approval_id, actor, now)
 
         return self._database.read(read)

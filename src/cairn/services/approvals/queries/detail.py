@@ -46,7 +46,9 @@ def get_detail(
         rules_revision=approval.rules_revision or None,
         terms=_terms(approval),
         action=_action(connection, plans, loaded, approval, row.definition_revision),
-        artifacts=artifacts.of_executions(connection, {row.execution_id: row.outputs}, stale)[row.execution_id],
+        artifacts=artifacts.artifacts_of_executions(connection, {row.execution_id: row.outputs}, stale)[
+            row.execution_id
+        ],
         form=form_of(connection, checkpoint, row),
         prior_executions=_prior_executions(connection, summary.run_id),
         comments=list_comments(connection, approval_id),
@@ -97,7 +99,7 @@ def _action(
 
 
 def _prior_executions(connection: Connection, run_id: str) -> list[PriorExecution]:
-    """The executions of the current pass, in order."""
+    """The executions of the run's current pass, in order."""
     e, r = t.checkpoint_executions.c, t.pipeline_runs.c
     rows = connection.execute(
         sa.select(

@@ -1,4 +1,4 @@
-"""Reads of approvals, for the queue and for single approvals."""
+"""Queries of the approval queue and of single approvals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TITLES: Mapping[ApprovalKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ApprovalViewer:
-    """The user that approvals are shown to, and the time."""
+    """The user who views approvals, and the time."""
 
     at: datetime
     actor: Actor | None = None
@@ -105,19 +105,19 @@ def list_approvals(
 
 
 def _assigned_to(names: Collection[str]) -> sa.ColumnElement[bool]:
-    """Unassigned, or assigned to one of these names."""
+    """The approval is unassigned or assigned to one of these names."""
     assigned_to = sa.func.lower(sa.cast(A.assigned_to, sa.Text))
     named = (assigned_to.contains(encode_json(name).decode(), autoescape=True) for name in sorted(names))
     return sa.or_(A.assigned_to.is_(None), *named)
 
 
 def _not_excluding(name: str) -> sa.ColumnElement[bool]:
-    """Without the approvals that exclude this user for having started the run."""
+    """The approval doesn't exclude this user for having started the run."""
     excludes_starter = sa.cast(A.terms, sa.Text).contains('"not_by_starter":')  # only stored if it is true
     return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(excludes_starter))
 
 
-def run_of(connection: Connection, approval_id: str) -> str:
+def run_of_approval(connection: Connection, approval_id: str) -> str:
     run_id = connection.execute(sa.select(A.run_id).where(A.approval_id == approval_id)).scalar()
     if run_id is None:
         raise NotFound("approval", approval_id)

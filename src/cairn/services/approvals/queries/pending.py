@@ -1,4 +1,4 @@
-"""The approval that a decision is about."""
+"""Find the approval to decide, with the fields that a decision requires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SELECT = sa.select(A.approval_id, A.run_id, A.execution_id, A.kind, A.status)
 
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """The fields of an approval that deciding it requires."""
+    """The fields of an approval that a decision requires, whatever its status."""
 
     approval_id: str
     run_id: str
@@ -36,7 +36,7 @@ def find_approval(connection: Connection, approval_id: str) -> PendingApproval:
 
 
 def find_pending(connection: Connection, execution_id: str, kinds: frozenset[ApprovalKind] | None) -> PendingApproval:
-    """The pending approval of an execution. The error names the state of the execution if there is none."""
+    """The pending approval of an execution. If there is none, the error states the status of the execution."""
     rows = connection.execute(_SELECT.where(A.execution_id == execution_id, A.status == ApprovalStatus.PENDING.value))
     matching = [approval for approval in map(_approval, rows) if kinds is None or approval.kind in kinds]
     if matching:

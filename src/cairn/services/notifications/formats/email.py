@@ -1,4 +1,4 @@
-"""Formats a notification as an email with the same content in text and HTML. All text is escaped."""
+"""Format a notification as an email with the same content in text and HTML. All text is escaped."""
 
 from __future__ import annotations
 

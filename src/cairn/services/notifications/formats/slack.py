@@ -1,4 +1,4 @@
-"""Formats a notification as Slack blocks. All text is plain, so Slack interprets no mentions, links or markup."""
+"""Format a notification as Slack blocks. All text is plain, so Slack interprets no mentions, links or markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats a notification as an Adaptive Card 1.5 in the envelope that a Teams workflow expects."""
+"""Format a notification as an Adaptive Card 1.5 in the envelope that a Teams workflow expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats a notification as signed JSON."""
+"""Format a notification as signed JSON."""
 
 from __future__ import annotations
 
