@@ -62,8 +62,8 @@ def test_the_execution_index_follows_every_change(state: ExecutionState, change:
         run = run_of(*executions)
         assert run.current
         changed = run.with_executions(e.replace(**change))
-        assert changed.index == ExecutionIndex.of(changed.executions.values(), 1)
-        assert list(changed.index.open) == list(ExecutionIndex.of(changed.executions.values(), 1).open)
+        assert changed.index == ExecutionIndex.from_executions(changed.executions.values(), 1)
+        assert list(changed.index.open) == list(ExecutionIndex.from_executions(changed.executions.values(), 1).open)
 
 
 def test_a_restored_execution_returns_to_its_original_position() -> None:

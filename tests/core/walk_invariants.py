@@ -227,7 +227,7 @@ def check_run(ledger: Ledger, run: Run, context: CommandContext) -> None:
     for a in run.approvals.values():
         _check_approval(ledger, run, a)
     assert {r.id for r in run.rollbacks if not r.undone} == ledger.archives
-    fresh = ExecutionIndex.of(run.executions.values(), run.pass_number)
+    fresh = ExecutionIndex.from_executions(run.executions.values(), run.pass_number)
     assert run.index == fresh
     assert [list(part) for part in (run.index.current, run.index.open, run.index.failed)] == [
         list(part) for part in (fresh.current, fresh.open, fresh.failed)

@@ -9,7 +9,7 @@ from cairn.core.frozen import Replaceable
 from cairn.core.rule_verdict import ApprovalTerms, EvaluatedRule, RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
-APPROVING_DECISIONS = frozenset({"approve", "modify", "accept"})  # several people may have to make them
+APPROVING_DECISIONS = frozenset({"approve", "modify", "accept"})  # several people can be required to make them
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Approval(Replaceable):
     requested_at: datetime
     status: ApprovalStatus = ApprovalStatus.PENDING
     terms: ApprovalTerms = field(default_factory=ApprovalTerms)
-    assigned_to: tuple[str, ...] = ()  # who may decide now; empty: all approvers
+    assigned_to: tuple[str, ...] = ()  # who can decide now; empty: all approvers
     votes: tuple[Vote, ...] = ()
     period: int = 1
     reminded_period: int = 0  # the last period with a reminder
-    escalated: bool = False  # `terms.escalate_to` may decide too
+    escalated: bool = False  # `terms.escalate_to` can decide too
     expires_at: datetime | None = None
     closed_at: datetime | None = None
     reason: str = ""
@@ -55,7 +55,7 @@ class Approval(Replaceable):
 
     @property
     def required_approvals(self) -> int:
-        """How many different people have to approve."""
+        """The number of different people who have to approve."""
         return 1 if self.kind in (ApprovalKind.INPUT, ApprovalKind.ESCALATION) else self.terms.required_approvals
 
     @property

@@ -1,4 +1,4 @@
-"""What each decision on an approval does."""
+"""Apply decisions on approvals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def check_decision(d: Draft, c: Decide) -> Approval:
 
 
 def assign(d: Draft, c: AssignApproval) -> None:
-    """Assign the approval to other people, as one of those who may decide."""
+    """Assign the approval to other people. Only someone who can decide it can do this."""
     a = _pending(d, c.approval)
     _check_eligible(d, a)
     if not c.assigned_to or c.assigned_to == a.assigned_to:
@@ -180,7 +180,7 @@ def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
     plan, suggestions = d.run.plan, ("retry", "restart", "fail")
     decides = plan[e.key].decides
     if e.action_outcome_unknown:
-        d.make_ready(e, action_outcome_unknown=False)  # it was executed
+        d.make_ready(e, action_outcome_unknown=False)  # a person has confirmed that the action was executed
     elif e.pending_rework is not None:
         rework.refuse(d, d.update(e.replace(pending_rework=None)), e.pending_rework.key, c.feedback)
     elif e.digest is None:

@@ -1,4 +1,4 @@
-"""Request approval: the rules require it, approve, or leave it to the settings of the checkpoint."""
+"""Request approval if a rule or the checkpoint's settings require it, or let a rule approve."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LOW_RISK = "low risk"  # named as the rule that approves low-risk actions when n
 
 
 def request_input(d: Draft, e: Execution, kind: ApprovalKind, digest: str, reason: str = "") -> None:
-    """Ask people in any case. The rules only set the terms."""
+    """Request a decision from people, even if a rule would approve. Rules only set the terms."""
     _request(d, _approval(d, e, kind, digest, _judge(d, e, kind), reason))
 
 
 def required_verdict(d: Draft, e: Execution, kind: ApprovalKind, digest: str, *, flag: bool) -> RuleVerdict | None:
     """The verdict to request approval with, or None if the execution can continue.
 
-    It can if neither the checkpoint nor a rule requires approval, if equal content was approved before, or if a rule
-    approves now. `flag` is the checkpoint's own setting.
+    It can continue if neither the checkpoint nor a rule requires approval, if equal content was approved before, or
+    if a rule approves now. `flag` is the checkpoint's own setting.
     """
     verdict = _judge(d, e, kind)
     is_required = flag if verdict.requires_approval is None else verdict.requires_approval
@@ -48,7 +48,7 @@ def request(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: Ru
 
 
 def required_action_verdict(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
-    """The same for an action. If no rule matches, only a low-risk action can continue."""
+    """Like `required_verdict`, for an action. If no rule matches, only a low-risk action can continue."""
     verdict = _judge(d, e, ApprovalKind.ACTION, action)
     is_required = (
         (action.risk is not RiskLevel.LOW or verdict.stopped)
@@ -125,7 +125,7 @@ def _request(d: Draft, a: Approval) -> None:
 
 
 def _approve(d: Draft, a: Approval, verdict: RuleVerdict) -> None:
-    """Approve by a rule, with its reasons in the audit log."""
+    """Approve by a rule, and record its conditions in the audit log."""
     by, at = f"rule:{a.rule or LOW_RISK}", d.context.at
     vote = Vote(by, at, "approve", digest=a.digest)
     a = d.update_approval(a.replace(votes=(vote,), audit=verdict.audit, expires_at=None))

@@ -17,7 +17,7 @@ DECIDED = APPROVED_STATUSES | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_
 
 
 def reuse(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict) -> bool:
-    """Reuse an earlier approval of this content on the same terms. False if there is none."""
+    """Reuse an earlier approval of this content on the same terms. Return False if there is none."""
     earlier = approved_before(d.run, e, kind, digest, verdict)
     if earlier is None:
         return False
@@ -43,8 +43,8 @@ def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, ver
     if not same or same[-1].status not in APPROVED_STATUSES or _terms(same[-1]) != _terms(verdict):
         return None
     if kind is ApprovalKind.ACTION:
-        # The same proposal again in one attempt is another action: each attempt may reuse as many approvals as an
-        # earlier one had.
+        # A repeated proposal in one attempt is another action, so an attempt can reuse only as many approvals as an
+        # earlier attempt had.
         counts = Counter((a.execution, a.attempt) for a in same)
         if counts.pop((e.id, e.attempt), 0) >= max(counts.values(), default=0):
             return None
@@ -52,7 +52,7 @@ def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, ver
 
 
 def _terms(source: Approval | RuleVerdict) -> tuple[object, ...]:
-    """Which rule requires approval, and from whom."""
+    """The rule that requires approval, and the people it requires."""
     terms = source.terms
     return source.rule, source.scope, terms.required_approvals, terms.approvers, terms.not_by_starter
 

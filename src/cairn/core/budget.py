@@ -1,4 +1,4 @@
-"""How much a run may use of models before it pauses."""
+"""Limits on the model usage of a run. The run pauses when it reaches one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Budget:
 
     @property
     def as_dict(self) -> dict[str, Any]:
-        """For events and rows. Amounts of money are strings, which keep every digit."""
+        """The limits for events and rows. Amounts of money are strings, which keep every digit."""
         cost = None if self.max_cost_usd is None else str(self.max_cost_usd)
         limits = {"max_cost_usd": cost, "max_tokens": self.max_tokens, "max_calls": self.max_calls}
         return {name: value for name, value in limits.items() if value is not None}

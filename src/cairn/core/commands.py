@@ -34,7 +34,7 @@ def no_artifacts(_: Sequence[str]) -> Sequence[ArtifactRef]:
 
 @dataclass(frozen=True)
 class CommandContext(Replaceable):
-    """Who sent a command and when, its id, and what its transaction knows: rules, budget and artifacts.
+    """The sender, time and id of a command, and the rules, budget and artifacts that its transaction sees.
 
     New ids are derived from the id of the command.
     """
@@ -44,14 +44,14 @@ class CommandContext(Replaceable):
     command_id: UUID
     judge: Judge = field(default=no_rules, compare=False)  # evaluates the active rules
     starter: str = ""  # who started the run
-    identities: frozenset[str] | None = None  # users, roles and groups that the sender may decide as; None: all
+    identities: frozenset[str] | None = None  # users, roles and groups that the sender can decide as; None: all
     over_budget: str = ""  # why the budget allows no model call now; empty if it does
     artifacts: ArtifactLookup = field(default=no_artifacts, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactOutput:
-    """An artifact that a runner has produced. Its content is stored already, or saved in the same transaction."""
+    """An artifact that a runner has produced. Its content is already stored, or saved in the same transaction."""
 
     id: str
     name: str
@@ -108,7 +108,7 @@ class ArchiveRun:
 
 @dataclass(frozen=True, slots=True)
 class UndoRollback:
-    """Restore what a rollback archived of this run."""
+    """Restore the parts of this run that a rollback archived."""
 
     rollback: str
 
@@ -150,12 +150,12 @@ class CancelExecution:
 
 @dataclass(frozen=True, slots=True)
 class RequestRework:
-    """A user sends a completed checkpoint back, on behalf of a requesting execution or of none."""
+    """A user sends a completed checkpoint back, optionally on behalf of a requesting execution."""
 
     key: str
     requester: str | None = None
     reason: str = ""
-    prompt: str = ""  # what to do now
+    prompt: str = ""  # the new task
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class ActionOutcomeUnknown:
 
 @dataclass(frozen=True, slots=True)
 class ReworkRequested:
-    """An earlier checkpoint has to be done again first. It sees the requester's result so far."""
+    """An earlier checkpoint must be repeated first. It sees the requester's result so far."""
 
     execution: str
     dispatch: int
@@ -252,7 +252,7 @@ class ReworkRequested:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionBlocked:
-    """Something outside is missing."""
+    """The execution needs something outside Cairn that is missing."""
 
     execution: str
     dispatch: int
@@ -261,7 +261,7 @@ class ExecutionBlocked:
 
 @dataclass(frozen=True, slots=True)
 class IterationLimitReached:
-    """A limit on iterations or recoveries is reached: people decide how to continue."""
+    """A limit on iterations or recoveries is reached, so people decide how to continue."""
 
     execution: str
     dispatch: int
@@ -271,7 +271,7 @@ class IterationLimitReached:
 
 @dataclass(frozen=True, slots=True)
 class BudgetReached:
-    """The budget allows no further model call: the run pauses until the budget is raised."""
+    """The budget allows no further model call, so the run pauses until the budget is raised."""
 
     execution: str
     dispatch: int
@@ -286,7 +286,7 @@ class ExecutionInterrupted:
     dispatch: int
 
 
-# Commands of timers, sent by ScheduleTimer. Timers are never cancelled: a late one is stale.
+# Commands of timers, sent by ScheduleTimer. Timers are never cancelled, so a late command can be stale.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The conditions of a rule: which field they check, whether they match, and how people see the result."""
+"""The conditions of a rule: evaluate them, and describe the results as text for people."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _position(step: str | int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """An attribute of the question (its kind, the action's risk level or operation type) is one of several values."""
+    """Checks whether an attribute (kind, risk level or operation type) has one of several values."""
 
     attribute: str
     values: tuple[str, ...]
@@ -138,7 +138,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """At least one of several comparisons matches."""
+    """Checks whether at least one of several comparisons matches."""
 
     comparisons: tuple[Comparison, ...]
 
@@ -155,9 +155,9 @@ Condition: TypeAlias = OneOf | Comparison | AnyOf
 
 
 def matches(value: Any, operator: Operator, expected: Any, is_cautious: bool) -> bool:
-    """Compare the value. Where it is missing or of another type, only a cautious comparison matches.
+    """Compare the value. If it is missing or of another type, only a cautious comparison matches.
 
-    Rules that require approval compare cautiously: when in doubt, people are asked.
+    Rules that require approval compare cautiously, so that people decide in cases of doubt.
     """
     if value is MISSING:
         return is_cautious and operator in _NEGATIVE

@@ -36,12 +36,17 @@ class Draft:
         self._created = 0
 
     def record(
-        self, type: EventType, of: Execution | Approval | None = None, *, rollback: str | None = None, **detail: Any
+        self,
+        type: EventType,
+        subject: Execution | Approval | None = None,
+        *,
+        rollback: str | None = None,
+        **detail: Any,
     ) -> None:
-        if isinstance(of, Approval):
-            self.events.append(Event(type, of.execution, of.id, rollback, detail))
+        if isinstance(subject, Approval):
+            self.events.append(Event(type, subject.execution, subject.id, rollback, detail))
         else:
-            self.events.append(Event(type, of.id if of else None, None, rollback, detail))
+            self.events.append(Event(type, subject.id if subject else None, None, rollback, detail))
 
     # The run.
     def move_run(self, transition: RunTransition, reason: str = "") -> None:
@@ -168,7 +173,7 @@ class Draft:
 
     @property
     def next_id(self) -> str:
-        """The id of what is created next."""
+        """The id of the next execution or approval."""
         return created_id(self.context.command_id, self.run.id, self._created + 1)
 
     def new_id(self) -> str:
@@ -182,12 +187,12 @@ class Draft:
         return created_id(self.context.command_id, self.run.id, 1) in self.run.executions
 
     def make_ready(self, e: Execution, **changes: Any) -> Execution:
-        """Make it ready: `settle` dispatches it unless the run is paused. Its last pass decision is dropped."""
+        """Make an execution ready. `settle` dispatches it unless the run is paused. Its pass decision is dropped."""
         changes.setdefault("pass_decision", None)
         return self.move(e, ExecutionTransition.MAKE_READY, **changes)
 
     def set_result(self, e: Execution, digest: str | None, outputs: tuple[ArtifactOutput, ...]) -> Execution:
-        """Set what a runner has produced as the execution's result so far."""
+        """Set the execution's result so far."""
         e = self.update(e.replace(digest=digest, outputs=tuple(o.id for o in outputs)))
         if outputs:
             artifacts = [
@@ -223,7 +228,7 @@ class Draft:
             self.cancel(e, reason)
 
     def discard_workspace(self, e: Execution) -> None:
-        """Move the workspace of a failed or cancelled execution to `.errored`; delete it if it was never used."""
+        """Move the workspace of a failed or cancelled execution to `.errored`, or delete it if it was never used."""
         if not e.has_workspace:
             return
         if e.started_at is None:
@@ -253,12 +258,12 @@ class Draft:
 
 
 def created_id(command: UUID, run: str, number: int) -> str:
-    """The id of the nth thing that a command creates in a run. A command may go to several runs."""
+    """The id of the nth object that a command creates in a run. A command can be sent to several runs."""
     return id_of(command, f"{run}/{number}")
 
 
 def seconds_between(start: datetime, end: datetime) -> float:
-    """Never negative: the clocks of two machines may differ."""
+    """The seconds between two times. Never negative, because the clocks of two machines can differ."""
     return max(0.0, (end - start).total_seconds())
 
 

@@ -1,4 +1,4 @@
-"""What happens outside after the commit, in this order: stop, files, dispatch, timers. Effects can be repeated."""
+"""Effects to apply after the commit, in this order: stop, files, dispatch, timers. They can be repeated."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class CommandRefused(Exception):
-    """The command is not possible now. `suggestions` says what is."""
+    """The command is not possible now. `suggestions` lists what is possible."""
 
     def __init__(self, message: str, suggestions: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -13,7 +13,7 @@ class CommandRefused(Exception):
 
 
 class NotAllowed(CommandRefused):
-    """The actor may not do this."""
+    """The actor isn't allowed to do this."""
 
 
 class StaleCommand(CommandRefused):
@@ -21,4 +21,4 @@ class StaleCommand(CommandRefused):
 
 
 class AlreadyApplied(CommandRefused):
-    """The same command has already been applied: the current state is its result."""
+    """The same command has already been applied, so the current state is its result."""

@@ -25,7 +25,7 @@ class Failure:
 
     @property
     def event_fields(self) -> dict[str, str]:
-        """For events. A long trace is cut at the start: its end says what happened."""
+        """The fields for events. A long trace is truncated at the start, because its end shows the cause."""
         fields = {"error_type": self.type, "error": self.message}
         return fields | {"stack_trace": self.trace[-MAX_TRACE_LENGTH:]} if self.trace else fields
 
@@ -35,13 +35,13 @@ class Rework:
     """Why the work of a checkpoint was sent back, and by whom."""
 
     requested_by: str  # the key of a checkpoint, or a user
-    prompt: str = ""  # what to do now
+    prompt: str = ""  # the new task
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRework:
-    """A rework request beyond the limit: people decide whether to allow it."""
+    """A rework request beyond the limit. People decide whether to allow it."""
 
     key: str
     prompt: str = ""
@@ -59,7 +59,7 @@ class Execution(Replaceable):
     definition: int = 1  # revision of the definition that it uses
     state: ExecutionState = ExecutionState.PENDING
     waiting_on: WaitingOn | None = None
-    dispatch: int = 0  # never reset; only the runner with the current number may report
+    dispatch: int = 0  # never reset; only the runner with the current number can report
     attempt: int = 1
     revision: int = 0
     retries_used: int = 0  # automatic retries since the last intervention of a person
@@ -120,7 +120,7 @@ class ExecutionIndex(NamedTuple):
     done: dict[str, Execution]  # by key: the completed execution whose artifacts are current
 
     @classmethod
-    def of(cls, executions: Iterable[Execution], pass_number: int) -> ExecutionIndex:
+    def from_executions(cls, executions: Iterable[Execution], pass_number: int) -> ExecutionIndex:
         current = {e.id: e for e in executions if e.pass_number == pass_number and e.archived_by is None}
         return cls(
             current,
@@ -134,7 +134,7 @@ class ExecutionIndex(NamedTuple):
         before = self.current.get(e.id)
         is_simple = before is None or before.state in OPEN or before.state is e.state
         if not is_simple or e.archived_by is not None or e.state is ExecutionState.FAILED:
-            return ExecutionIndex.of((self.current | {e.id: e}).values(), e.pass_number)
+            return ExecutionIndex.from_executions((self.current | {e.id: e}).values(), e.pass_number)
         still_open, done = self.open, self.done
         if e.state in OPEN:
             still_open = still_open | {e.id: e}

@@ -17,7 +17,7 @@ from cairn.core.transitions import ExecutionTransition, RunTransition
 
 
 def accept_result(d: Draft, e: Execution, pass_decision: PassDecision | None) -> None:
-    """Complete the execution or request approval. A deciding checkpoint may escalate instead."""
+    """Complete the execution or request approval. A deciding checkpoint can escalate instead."""
     reason = "The checkpoint decided ESCALATE."
     if d.run.plan[e.key].decides:
         pass_decision, limit = _within_limits(d, pass_decision or PassDecision.COMPLETE)
@@ -34,7 +34,7 @@ def accept_result(d: Draft, e: Execution, pass_decision: PassDecision | None) ->
 
 
 def _within_limits(d: Draft, decision: PassDecision) -> tuple[PassDecision, str]:
-    """The decision that applies, and the limit that overrides the checkpoint's own, if one does."""
+    """The decision that applies, and the reason if a limit overrides the checkpoint's decision."""
     plan, limit = d.run.plan, ""
     if decision is PassDecision.COMPLETE and plan.require_second_pass and d.run.pass_number == 1:
         decision, limit = PassDecision.RESTART, "A second pass is required."

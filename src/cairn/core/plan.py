@@ -11,7 +11,7 @@ from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 
 @dataclass(frozen=True, slots=True)
 class CheckpointPolicy:
-    """How a checkpoint is executed. An edit of the definition may change it during a run."""
+    """How a checkpoint is executed. An edit of the definition can change it during a run."""
 
     mode: ExecutionMode = ExecutionMode.AGENTIC
     requires_start_approval: bool = False

@@ -32,23 +32,23 @@ from cairn.core.states import ApprovalKind, ExecutionState, OnBlocker, OnInvalid
 from cairn.core.transitions import ExecutionTransition
 
 
-def current(d: Draft, id: str) -> Execution:
+def current_execution(d: Draft, id: str) -> Execution:
     e = d.run.index.current.get(id)
     if e is None:
         raise StaleCommand("The execution is no longer part of the current pass: the run was restarted or rolled back.")
     return e
 
 
-def working(d: Draft, report: Report | ExecutionTimedOut) -> Execution:
-    """The fence: only the runner with the current dispatch may report."""
-    e = current(d, report.execution)
+def working_execution(d: Draft, report: Report | ExecutionTimedOut) -> Execution:
+    """The working execution of a report. This is the fence: a report with an outdated dispatch number is stale."""
+    e = current_execution(d, report.execution)
     if e.state is not ExecutionState.WORKING or e.dispatch != report.dispatch:
         raise StaleCommand("This dispatch has ended.")
     return e
 
 
 def apply(d: Draft, report: Report) -> None:
-    e = working(d, report)
+    e = working_execution(d, report)
     match report:
         case ExecutionFinished():
             accept_result(d, d.set_result(e, report.digest, report.outputs), report.pass_decision)
@@ -114,7 +114,7 @@ def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
 
 
 def _rework_requested(d: Draft, e: Execution, report: ReworkRequested) -> None:
-    """Create the rework, let people decide beyond the limit, or tell the requester that it is not possible."""
+    """Create the rework, let people decide beyond the limit, or refuse it if it is not possible."""
     if report.outputs:
         e = d.set_result(e, report.digest, report.outputs)
     try:
@@ -132,7 +132,7 @@ def _rework_requested(d: Draft, e: Execution, report: ReworkRequested) -> None:
 
 def _blocked(d: Draft, e: Execution, reason: str) -> None:
     if d.run.plan.on_blocker is OnBlocker.ESCALATE:
-        escalate(d, e, reason or "Something that it needs is missing.")
+        escalate(d, e, reason or "Something that the execution needs is missing.")
         return
     delay = e.policy.retry_delay
     due = d.context.at + timedelta(seconds=delay)
@@ -150,10 +150,10 @@ def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
 
 
 def _interrupted(d: Draft, e: Execution) -> None:
-    """Dispatch it again, up to a limit per attempt. Whatever the worker left running is stopped."""
+    """Dispatch the execution again, up to a limit per attempt. Processes that the worker left running are stopped."""
     d.stop(e)
     d.record(EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
-    # It is unknown when the worker died: the time since doesn't count, neither for the execution nor for the run.
+    # It is unknown when the worker died, so the time since then doesn't count for the execution or the run.
     e = d.update(e.replace(active_since=d.context.at))
     d.run = d.run.replace(active_since=None)
     if e.interruptions < d.run.plan.max_interruptions:

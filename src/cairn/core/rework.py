@@ -1,4 +1,4 @@
-"""Sending work back to an earlier checkpoint."""
+"""Send work back to an earlier checkpoint."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def check_undo(run: Run, rollback: str) -> tuple[Rollback, ...]:
     """The rollbacks to undo, newest first: this one, and later ones caused by failures."""
     record = next((r for r in run.rollbacks if r.id == rollback), None)
     if record is None:
-        raise CommandRefused("This rollback archived nothing of this run.")
+        raise CommandRefused("This rollback archived nothing in this run.")
     if record.undone:
         raise AlreadyApplied("This rollback has already been undone.")
     if record.pass_number != run.pass_number:

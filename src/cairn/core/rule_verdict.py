@@ -1,4 +1,4 @@
-"""What rules are asked before an approval is requested, and their verdict."""
+"""The question that rules answer before an approval is requested, and their verdict."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ProposedAction:
 
 
 class RuleQuestion(NamedTuple):
-    """An approval that may be required."""
+    """The question whether an approval is required."""
 
     kind: ApprovalKind
     approval: str
@@ -55,7 +55,7 @@ class ApprovalTerms:
     escalate_after: float | None = None  # seconds
     escalate_to: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()  # for notifications
-    recipients: tuple[str, ...] = ()  # of notifications; empty: those who may decide
+    recipients: tuple[str, ...] = ()  # of notifications; empty: those who can decide
 
 
 class ConditionResult(NamedTuple):

@@ -16,7 +16,7 @@ from cairn.core.states import ApprovalKind
 GLOBAL = "global"  # the scope of all pipelines; other scopes are pipeline ids
 APPROVABLE = frozenset(
     {ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION}
-)  # the other kinds need more than a yes
+)  # the other kinds need more than an approval
 REQUIRES_APPROVAL = "requires approval"  # the outcome of a rule that matches and does not approve
 DEFAULT_TIMEOUT = 3600.0  # seconds, for rules without a timeout
 
@@ -70,7 +70,7 @@ class _EvaluatedRule(NamedTuple):
 def judge(
     books: Sequence[ScopedRulebook], question: RuleQuestion, read_field: FieldReader, *, stopped: bool = False
 ) -> RuleVerdict:
-    """The verdict of the rules. `books` starts with the global rules. `stopped`: an emergency stop is on elsewhere."""
+    """The verdict of the rules. `books` starts with the global rules. `stopped`: an emergency stop applies."""
     if not books:
         return RuleVerdict(stopped=True) if stopped else NO_VERDICT
     facts = ConditionFacts(question, read_field)
@@ -82,7 +82,7 @@ def judge(
     if winner is None:
         return RuleVerdict(evaluated_rules=results, stopped=stopped)
     book, rule = winner.book, winner.rule
-    # A blocked rule leaves the decision to the checkpoint's own settings. An action has none: people are asked.
+    # A blocked rule leaves the decision to the checkpoint's own settings. An action has none, so people decide.
     requires_approval = None if blocked_by and question.kind is not ApprovalKind.ACTION else True
     verdict = RuleVerdict(
         requires_approval, rule.name, book.scope, book.revision, rule.priority, rule.terms, results, stopped=stopped
@@ -110,9 +110,9 @@ def _approving(verdict: RuleVerdict, rule: Rule, question: RuleQuestion) -> Rule
 
 
 def _winner(evaluated: Sequence[_EvaluatedRule], kind: ApprovalKind) -> _EvaluatedRule | None:
-    """Rules that require approval come before those that approve.
+    """The rule that applies. Rules that require approval precede rules that approve.
 
-    Among the first, global rules come before those of a pipeline; among the second, after them.
+    Among rules that require approval, global rules precede those of a pipeline. Among rules that approve, they follow.
     """
     matching = [item for item in evaluated if _applies(item.rule, kind) and item.matches]
     requiring = [item for item in matching if not item.rule.approves]
@@ -132,7 +132,7 @@ def _applies(rule: Rule, kind: ApprovalKind) -> bool:
 
 
 def _blocked_by(winner: _EvaluatedRule, books: Sequence[ScopedRulebook], question: RuleQuestion, stopped: bool) -> str:
-    """Why a rule that would approve may not, or an empty string."""
+    """Why a matching rule can't approve now, or an empty string."""
     if stopped:
         return "emergency stop"
     if any(book.rulebook.hours is not None and not book.rulebook.hours.includes(question.at) for book in books):

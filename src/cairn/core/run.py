@@ -23,15 +23,15 @@ from cairn.core.states import (
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """What a rollback changed in this run."""
+    """The changes of a rollback in this run."""
 
     id: str
-    created_count: int  # of the run, before the rollback: what was created later is newer
+    created_count: int  # of the run before the rollback; objects created later are newer
     pass_number: int
     status_before: RunStatus
     target: int | None  # position; None if the whole run was archived
     archived: tuple[str, ...] = ()
-    stopped: tuple[str, ...] = ()  # executions that were open: an undo restores them as cancelled
+    stopped: tuple[str, ...] = ()  # executions that were open; an undo restores them as cancelled
     triggered_by: RollbackTrigger = RollbackTrigger.USER_REQUEST
     undone: bool = False
     completed_before: datetime | None = None  # when the run had ended, if it had ended
@@ -55,7 +55,7 @@ class Run(Replaceable):
     active_since: datetime | None = None
     active_seconds: float = 0.0  # with a runner at work
     started_at: datetime | None = None
-    completed_at: datetime | None = None  # when it ended, whatever the outcome
+    completed_at: datetime | None = None  # when it ended, with any outcome
     paused_at: datetime | None = None
     last_resumed_at: datetime | None = None
     budget: Budget = UNLIMITED  # of this run; other limits come from the definition
@@ -83,7 +83,7 @@ class Run(Replaceable):
 
     @cached_property
     def index(self) -> ExecutionIndex:
-        return ExecutionIndex.of(self.executions.values(), self.pass_number)
+        return ExecutionIndex.from_executions(self.executions.values(), self.pass_number)
 
     @property
     def current(self) -> tuple[Execution, ...]:
@@ -104,7 +104,7 @@ class Run(Replaceable):
 
     @property
     def can_dispatch(self) -> bool:
-        """Whether executions may start or be dispatched."""
+        """Whether executions can start or be dispatched."""
         return self.status is RunStatus.IN_PROGRESS and not self.pause_requested
 
     def latest(self, key: str) -> Execution | None:
@@ -129,6 +129,6 @@ class Run(Replaceable):
         return tuple(a for a in self.pending if a.execution == execution)
 
     def rework_depth(self, execution: Execution) -> int:
-        """How many nested reworks led to this execution."""
+        """The number of nested reworks that led to this execution."""
         requester = self.executions.get(execution.parent_execution) if execution.parent_execution else None
         return int(execution.is_rework) + (self.rework_depth(requester) if requester else 0)

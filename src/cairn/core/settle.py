@@ -1,4 +1,4 @@
-"""What follows from a state: the next executions start, the run pauses or completes. `settle` is idempotent."""
+"""Apply automatic transitions: start the next executions, pause or complete the run. `settle` is idempotent."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _advance(d: Draft) -> None:
 
 
 def _track_active_time(d: Draft) -> None:
-    """The time of a run counts while a runner is working."""
+    """Track the active time of a run, in which a runner is working."""
     run, at = d.run, d.context.at
     if run.active_since is None and run.is_working:
         d.run = run.replace(active_since=at, timer_generation=run.timer_generation + 1)
@@ -74,7 +74,7 @@ def _track_active_time(d: Draft) -> None:
 
 
 def ready_checkpoints(run: Run) -> tuple[Checkpoint, ...]:
-    """Checkpoints that can start now. A cancelled execution doesn't count: its checkpoint can start again."""
+    """Checkpoints that can start now. A checkpoint with only cancelled executions can start again."""
     plan, active = run.plan, run.active_keys
     started = run.index.done.keys() | active
     if len(started) == len(plan.checkpoints):
@@ -94,7 +94,7 @@ def is_first(run: Run) -> bool:
 
 
 def start(d: Draft, e: Execution, *, automatic: bool) -> None:
-    """Request approval, make it ready, or wait until a user starts it. Approving starts it."""
+    """Request approval to start, make the execution ready, or wait until a user starts it. Approval starts it."""
     requires_approval, digest = e.policy.requires_start_approval, e.policy.digest
     verdict = (
         None
@@ -112,7 +112,7 @@ def start(d: Draft, e: Execution, *, automatic: bool) -> None:
 
 
 def _dispatch(d: Draft, e: Execution) -> None:
-    """Hand it to a runner, or to a person with a form."""
+    """Hand the execution to a runner, or to a person with a form."""
     if e.started_at is None:
         d.delete_workspaces(_earlier_completed(d.run, e))
     if e.policy.mode is ExecutionMode.HUMAN_ONLY and not e.answered:
@@ -148,7 +148,7 @@ def is_finished(run: Run) -> bool:
 
 
 def next_pass_reason(run: Run) -> str | None:
-    """Why the next pass has to start, if it has to."""
+    """Why the next pass has to start. None if it doesn't."""
     for checkpoint in run.plan.deciders:
         done = run.latest(checkpoint.key)
         if done is not None and done.pass_decision is PassDecision.RESTART and checkpoint.key not in run.active_keys:

@@ -24,12 +24,12 @@ class ExecutionState(StrEnum):
     WAITING = "waiting"  # without a runner; `waiting_on` says why
     AWAITING_COMPLETION_APPROVAL = "waiting_approval_to_complete"  # the result needs approval
     COMPLETED = "completed"  # its artifacts are final
-    FAILED = "failed"  # a person may retry it
-    CANCELLED = "cancelled"  # no longer counts
+    FAILED = "failed"  # a person can retry it
+    CANCELLED = "cancelled"  # ignored from now on
 
 
 class ExecutionStatus(StrEnum):
-    """The state of an execution as people see it."""
+    """The state of an execution that people see."""
 
     PENDING = "pending"
     WAITING_APPROVAL_TO_START = "waiting_approval_to_start"
@@ -73,24 +73,24 @@ class WaitingOn(StrEnum):
     ESCALATION = "escalation"  # people decide how to continue
     REWORK = "rework"  # an earlier checkpoint is being reworked
     RETRY_DELAY = "retry_delay"  # until the next attempt
-    EXTERNAL_BLOCKER = "external_blocker"  # something outside is missing
+    EXTERNAL_BLOCKER = "external_blocker"  # something outside Cairn is missing
 
 
 class ApprovalKind(StrEnum):
-    START = "start"  # may it start?
-    COMPLETION = "completion"  # does the result count?
-    ACTION = "action"  # may the proposed action be executed?
-    VALIDATION = "validation"  # the result failed validation: accept it?
+    START = "start"  # start the execution?
+    COMPLETION = "completion"  # accept the result?
+    ACTION = "action"  # execute the proposed action?
+    VALIDATION = "validation"  # accept a result that failed validation?
     ESCALATION = "escalation"  # how to continue?
     INPUT = "input"  # a form or a question
 
 
 class ApprovalStatus(StrEnum):
     PENDING = "pending"  # waiting for a decision
-    APPROVED = "approved"  # approved, or the requested input was given
+    APPROVED = "approved"  # approved, or the requested input was submitted
     AUTO_APPROVED = "auto_approved"  # approved by a rule
     REJECTED = "rejected"  # rejected
-    REVISION_REQUESTED = "revision_requested"  # to be done again, with feedback
+    REVISION_REQUESTED = "revision_requested"  # to be repeated with feedback
     TIMEOUT = "timeout"  # no decision in time
     WITHDRAWN = "withdrawn"  # its subject no longer exists
 
@@ -100,7 +100,7 @@ APPROVED_STATUSES = frozenset({ApprovalStatus.APPROVED, ApprovalStatus.AUTO_APPR
 
 class ExecutionMode(StrEnum):
     AGENTIC = "agentic"  # agents
-    SCRIPT = "script"  # a script in a process of its own
+    SCRIPT = "script"  # a script in a separate process
     FUNCTION = "function"  # a registered Python function, in this process
     HUMAN_ONLY = "human_only"  # a form for a person
 
@@ -112,7 +112,7 @@ class OnFailure(StrEnum):
 
 
 class OnInvalid(StrEnum):
-    RETRY = "retry"  # do it again, with the findings
+    RETRY = "retry"  # retry with the findings
     ASK_HUMAN = "ask_human"  # a person accepts it, gives feedback or rejects it
     FAIL_CHECKPOINT = "fail_checkpoint"  # fail
 

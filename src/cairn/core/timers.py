@@ -1,4 +1,4 @@
-"""Commands of timers. Timers are never cancelled: one that is no longer needed is a StaleCommand."""
+"""Commands of timers. Timers are never cancelled. A command that is no longer needed is a StaleCommand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure
 from cairn.core.outcomes import fail, fail_for_good, fail_run
-from cairn.core.reports import current, working
+from cairn.core.reports import current_execution, working_execution
 from cairn.core.states import ApprovalStatus, ExecutionState, OnExpiry, WaitingOn
 from cairn.core.transitions import RunTransition
 
@@ -33,7 +33,7 @@ def apply(d: Draft, timer: Timer) -> None:
         case RetryDue():
             _retry_due(d, timer)
         case ExecutionTimedOut():
-            _timed_out(d, working(d, timer))
+            _timed_out(d, working_execution(d, timer))
         case ApprovalExpired():
             _approval_expired(d, timer)
         case EscalationDue():
@@ -47,7 +47,7 @@ def apply(d: Draft, timer: Timer) -> None:
 
 
 def _retry_due(d: Draft, c: RetryDue) -> None:
-    e = current(d, c.execution)
+    e = current_execution(d, c.execution)
     if e.waiting_on not in DELAYED or e.dispatch != c.dispatch:
         raise StaleCommand("The execution no longer waits for this timer.")
     d.make_ready(e)
@@ -62,7 +62,7 @@ def _timed_out(d: Draft, e: Execution) -> None:
 
 
 def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
-    """Fail working executions, cancel the others, fail the run."""
+    """Fail working executions, cancel the other open ones and fail the run."""
     if c.timer_generation != d.run.timer_generation or d.run.active_since is None:
         raise StaleCommand("The timer belongs to an earlier period of work.")
     reason = f"The run exceeded its timeout of {d.run.plan.run_timeout or 0.0:g} seconds of work."

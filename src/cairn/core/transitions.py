@@ -1,4 +1,4 @@
-"""Every legal transition, as tables. Nothing else sets a status."""
+"""Tables of all legal transitions. Nothing else sets a status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RunTransition(StrEnum):
     RETRY = "retry"  # a failed execution is retried
     ROLL_BACK = "roll back"  # to an earlier checkpoint
     RESTART = "restart"  # start the next pass
-    REWORK = "rework"  # a completed checkpoint is done again
+    REWORK = "rework"  # a completed checkpoint is repeated
     DISMISS = "dismiss"  # a user cancels an execution
 
 
@@ -106,10 +106,10 @@ EXECUTION: dict[ExecutionState, dict[ExecutionTransition, ExecutionState]] = {
     S.CANCELLED: {},
 }
 
-# An undo restores the status from before the rollback. A pause is requested again: a runner may be working.
+# An undo restores the status from before the rollback. A pause is requested again, because a runner may be working.
 RESTORED: dict[RunStatus, RunStatus] = {status: status for status in RunStatus} | {R.PAUSED: R.IN_PROGRESS}
 
-# These transitions keep a requested pause; every other transition of the run ends it.
+# These transitions keep a requested pause. Every other transition of the run cancels the request.
 KEEPS_PAUSE: frozenset[RunTransition] = frozenset({RV.REWORK, RV.DISMISS})
 
 # The available decisions by kind, and the resulting status.
@@ -142,7 +142,7 @@ EXECUTION_EVENTS: dict[ExecutionTransition, EventType] = {
     V.CANCEL: EventType.EXECUTION_CANCELLED,
 }
 
-# The transitions that users can request: suggestions when another one is refused.
+# The transitions that users can request. They are suggested when another transition is refused.
 USER_TRANSITIONS: frozenset[RunTransition] = frozenset(
     {RV.START, RV.PAUSE, RV.RESUME, RV.CANCEL, RV.RETRY, RV.ROLL_BACK, RV.RESTART}
 )

@@ -31,7 +31,7 @@ from cairn.core.effects import CreateWorkspace
 from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Rework
-from cairn.core.reports import current
+from cairn.core.reports import current_execution
 from cairn.core.settle import start, start_pass
 from cairn.core.states import CLOSED, LIVE, ExecutionState, RunStatus, WaitingOn, label
 from cairn.core.transitions import ExecutionTransition, RunTransition, available_transitions
@@ -143,7 +143,7 @@ def _restart(d: Draft, c: RestartRun) -> None:
 
 
 def _start(d: Draft, c: StartExecution) -> None:
-    e = current(d, c.execution)
+    e = current_execution(d, c.execution)
     if e.state is not ExecutionState.PENDING:
         raise CommandRefused(f"The execution is {label(e.status)}. You can only start a pending one.")
     if d.run.pause_requested:
@@ -156,8 +156,8 @@ def _start(d: Draft, c: StartExecution) -> None:
 
 
 def _retry(d: Draft, c: RetryExecution) -> None:
-    """Run the same execution again with the newest definition, all its retries and an empty workspace."""
-    e = current(d, c.execution)
+    """Run the same execution again, with the newest definition, all retries and an empty workspace."""
+    e = current_execution(d, c.execution)
     if c.attempt < e.attempt:
         raise AlreadyApplied(f"Attempt {c.attempt} has already been retried. Attempt {e.attempt} is the current one.")
     if e.state is not ExecutionState.FAILED:
@@ -190,7 +190,7 @@ def _retry(d: Draft, c: RetryExecution) -> None:
 
 
 def _cancel(d: Draft, c: CancelExecution) -> None:
-    e = current(d, c.execution)
+    e = current_execution(d, c.execution)
     if e.state not in LIVE:
         raise CommandRefused(f"The execution is {label(e.status)}. There is nothing to cancel.")
     if e.state is ExecutionState.PENDING and not e.is_rework:
@@ -209,7 +209,7 @@ def _cancel(d: Draft, c: CancelExecution) -> None:
 def _request_rework(d: Draft, c: RequestRework) -> None:
     if d.is_repeated:
         raise AlreadyApplied("This rework has already been requested.")
-    requester = current(d, c.requester) if c.requester else None
+    requester = current_execution(d, c.requester) if c.requester else None
     rework.check(d.run, c.key, requester)
     if requester is not None and requester.state not in (
         ExecutionState.AWAITING_COMPLETION_APPROVAL,

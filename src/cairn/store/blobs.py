@@ -77,7 +77,7 @@ def _claim(
     c = blobs.c
     was = connection.execute(sa.select(c.complete, c.created_at).where(c.checksum == checksum)).one()
     if not was.complete or was.created_at < at - GRACE_PERIOD:
-        # Keeps the clean-up from removing it before it is referenced.
+        # Prevents the clean-up from removing the content before it is referenced.
         changes: dict[str, Any] = {"created_at": at} | ({"complete": True} if complete else {})
         connection.execute(sa.update(blobs).where(c.checksum == checksum).values(changes))
     return not was.complete
@@ -196,7 +196,7 @@ def _decompress(data: bytes | None, blob: Any) -> bytes:
 
 # Clean-up
 def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000) -> int:
-    """Delete unreferenced or incomplete content. Return how many were deleted.
+    """Delete unreferenced or incomplete content. Return the number of deleted blobs.
 
     `older_than` must be further back than `GRACE_PERIOD`, or content that is being stored could be deleted.
     """

@@ -18,7 +18,7 @@ from cairn.store.errors import Unstorable
 
 
 class Text(TypeDecorator[str]):
-    """Text of any length. Refuses NUL characters on both databases, because PostgreSQL can't store them."""
+    """Text of any length. Rejects NUL characters on both databases, because PostgreSQL can't store them."""
 
     impl = sa.Text
     cache_ok = True

@@ -1,4 +1,4 @@
-"""Decisions of users on approvals, which rules are compared with."""
+"""Decisions of users on approvals, which the verdicts of rules are compared with."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def decided_approvals(
 
 
 def modified_approvals(connection: sa.Connection, since: datetime) -> set[str]:
-    """Return the ids of approvals requested since then whose action a user modified."""
+    """Return the ids of approvals requested since `since` whose action a user modified."""
     query = (
         sa.select(D.approval_id)
         .join(approvals, A.approval_id == D.approval_id)

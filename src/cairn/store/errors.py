@@ -24,7 +24,7 @@ class LostRace(StoreError):
 
 
 class StaleDispatch(StoreError):
-    """The execution has moved on since the dispatch that reports."""
+    """The execution has changed since the dispatch that reports."""
 
 
 class Unstorable(StoreError):
@@ -81,7 +81,7 @@ class NotFound(StoreError):
         self.id = id
 
 
-DatabaseUnavailable = OperationalError  # cannot be reached, or takes no writes at the moment
+DatabaseUnavailable = OperationalError  # the database can't be reached or written to now
 
 # The database is unavailable, or another writer was faster. The same transaction may succeed later.
 TRANSIENT_ERRORS = (SQLAlchemyError, LostRace, StaleDispatch)

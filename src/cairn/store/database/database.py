@@ -1,4 +1,4 @@
-"""Transactions and reads, the same on SQLite and PostgreSQL."""
+"""Transactions and reads, with the same behavior on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 Fault = Callable[[str], None]
 
-_CLOSE_TIMEOUT = 1.0  # seconds that reads in progress have to finish on close
+_CLOSE_TIMEOUT = 1.0  # seconds to wait for reads in progress on close
 
 
 class Database:
@@ -71,7 +71,7 @@ class Database:
 
     # Changes
     async def transact(self, change: Callable[[sa.Connection], T]) -> T:
-        """Run a change in one transaction. A cancelled call may still be committed."""
+        """Run a change in one transaction. It may be committed even if the call is cancelled."""
         loop = asyncio.get_running_loop()
         if self._writer is None:
             self._check_open()
@@ -147,7 +147,7 @@ class Database:
 
 
 def _wait_for_reads(engine: sa.Engine) -> None:
-    """Wait for reads in progress: a connection returned after `dispose` would never be closed."""
+    """Wait for reads in progress, because a connection returned after `dispose` would never be closed."""
     pool, deadline = cast("QueuePool", engine.pool), monotonic() + _CLOSE_TIMEOUT
     while pool.checkedout() and monotonic() < deadline:
         sleep(0.005)

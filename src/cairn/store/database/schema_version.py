@@ -1,4 +1,4 @@
-"""The schema version of a database, without importing Alembic, which takes a fifth of a second."""
+"""Read the schema version of a database without importing Alembic, which takes a fifth of a second."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TABLE = sa.table("alembic_version", sa.column("version_num", sa.Text))
 
 @cache
 def known() -> tuple[str, ...]:
-    """Return the versions that this Cairn can open, oldest first. Migration files start with their version."""
+    """Return the versions that this release of Cairn can open, oldest first. Migration files start with theirs."""
     return tuple(sorted(file.name.partition("_")[0] for file in _VERSIONS.glob("[0-9]*_*.py")))
 
 
@@ -31,6 +31,6 @@ def current(connection: sa.Connection) -> str | None:
 
 
 def check(version: str, url: sa.URL) -> None:
-    """Raise UnsupportedSchema if this Cairn can neither use nor upgrade the schema."""
+    """Raise UnsupportedSchema if this release of Cairn can neither use nor upgrade the schema."""
     if version not in known():
         raise UnsupportedSchema(url, version, is_newer=version > newest())

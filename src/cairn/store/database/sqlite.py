@@ -22,7 +22,7 @@ MIN_VERSION = (3, 35)  # first version with RETURNING
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLAC", "BEGIN ")  # BEGIN IMMEDIATE
 _CACHE_KIB = 16 * 1024
-_CHECKPOINT_PAGES = 4000  # 16 MiB: under load, each page is written back once for many changes
+_CHECKPOINT_PAGES = 4000  # 16 MiB, so that under load each page is written back once for many changes
 _MAX_IDLE_WAL = 64 * 1024 * 1024
 
 
@@ -38,7 +38,7 @@ def check_version() -> None:
 class WriterLock:
     """One lock for all writing connections of a process.
 
-    SQLite itself makes a second writer sleep and poll, up to 100 ms at a time. This lock wakes it at once.
+    In SQLite itself, a second writer sleeps and polls, up to 100 ms at a time. This lock wakes it immediately.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -146,8 +146,8 @@ def _begin(statement: str) -> Callable[[sa.Connection], None]:
 def _configure(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, ConnectionPoolEntry], None]:
     pragmas = [
         "journal_mode=WAL",
-        # The job engine's own writes may be lost in a power cut: it repeats the step. Enqueued jobs, and everything
-        # written before them, become durable with the transaction that enqueues them.
+        # The job engine's own writes can be lost in a power failure, because it repeats the step. Enqueued jobs, and
+        # everything written before them, become durable with the transaction that enqueues them.
         f"synchronous={'NORMAL' if use == 'system' and synchronous != 'OFF' else synchronous}",
         f"foreign_keys={'OFF' if use == 'migrate' else 'ON'}",  # migrations check references at their end
         f"cache_size=-{_CACHE_KIB}",

@@ -114,7 +114,7 @@ def append_pipeline_event(
     checkpoint_id: str | None = None,
     name: str | None = None,
 ) -> str:
-    """Append an event of a pipeline and return its id. `name` is the checkpoint's."""
+    """Append an event of a pipeline and return its id. `name`: the name of the checkpoint."""
     record = EventRecord(type, metadata or {}, checkpoint_id=checkpoint_id, name=name)
     c = pipelines.c
     row = _lock_row(connection, c.pipeline_id, pipeline_id, c.event_seq, c.event_head)
@@ -142,7 +142,7 @@ def append_global_event(
 
 
 def append_run_event(connection: sa.Connection, run_id: str, record: EventRecord, actor: str, at: datetime) -> str:
-    """Append an event of a run that no command caused, and return its id. A loaded copy of the run is stale then."""
+    """Append an event of a run that no command caused, and return its id. This makes loaded copies of the run stale."""
     c = pipeline_runs.c
     row = _lock_row(connection, c.run_id, run_id, c.pipeline_id, c.event_seq, c.event_head, c.revision)
     sealed, rows = seal(Chain(run_id, row.pipeline_id, run_id, row.event_seq, row.event_head), [record], actor, at)
@@ -156,5 +156,5 @@ def append_run_event(connection: sa.Connection, run_id: str, record: EventRecord
 
 
 def _lock_row(connection: sa.Connection, key: sa.Column[Any], id: str, *columns: sa.Column[Any]) -> Any:
-    """Read the row and lock it until the transaction ends. (On SQLite, the writer is alone anyway.)"""
+    """Read the row and lock it until the transaction ends. SQLite has only one writer and needs no lock."""
     return connection.execute(sa.select(*columns).where(key == id).with_for_update(key_share=True)).one()
