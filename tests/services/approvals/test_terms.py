@@ -269,7 +269,7 @@ async def test_a_batch_decides_each_approval_separately(app: App) -> None:
     items[1] = (items[1][0], "0" * 64)  # another digest than that of the current content
     done = await app.cairn.batches.decide([*items, ("unknown", None)], "approve", "", actor=ADMIN)
     assert (done.decided, done.failed) == (2, 2)
-    assert [(i.status, i.error is None) for i in done.items] == [
+    assert [(i.status, i.error_message is None) for i in done.items] == [
         ("approved", True),
         (None, False),
         ("approved", True),

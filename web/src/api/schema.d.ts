@@ -3496,7 +3496,7 @@ export interface components {
         };
         /**
          * BudgetStatus
-         * @description One limit, and how much of it is used.
+         * @description A limit and its usage.
          */
         BudgetStatus: {
             /**
@@ -3717,7 +3717,7 @@ export interface components {
         };
         /**
          * Context
-         * @description The context of a runner: as stored with the execution, or as it would be now.
+         * @description The context of a runner: the stored one, or a preview of it.
          */
         Context: {
             /** Stored */
@@ -3809,7 +3809,7 @@ export interface components {
             total: components["schemas"]["Usage"];
             /**
              * Budget Status
-             * @description Each limit that applies, and how much of it is used.
+             * @description Each limit that applies, with its usage.
              */
             budget_status: components["schemas"]["BudgetStatus"][];
         };
@@ -4929,7 +4929,7 @@ export interface components {
         };
         /**
          * ExecutionStatus
-         * @description The state of an execution as people see it.
+         * @description The state of an execution that people see.
          * @enum {string}
          */
         ExecutionStatus: "pending" | "waiting_approval_to_start" | "in_progress" | "waiting_approval_to_complete" | "completed" | "failed" | "cancelled";
@@ -5947,7 +5947,7 @@ export interface components {
             total: components["schemas"]["Usage"];
             /**
              * Budget Status
-             * @description Each limit that applies, and how much of it is used.
+             * @description Each limit that applies, with its usage.
              */
             budget_status: components["schemas"]["BudgetStatus"][];
             /**
@@ -6762,7 +6762,7 @@ export interface components {
         };
         /**
          * RuleSummary
-         * @description A rule, summarized.
+         * @description A summary of a rule.
          */
         RuleSummary: {
             /** Name */
@@ -6974,7 +6974,7 @@ export interface components {
             monthly_limits: components["schemas"]["BudgetLimits"];
             /**
              * Status
-             * @description Each limit that applies, and how much of it is used.
+             * @description Each limit that applies, with its usage.
              */
             status: components["schemas"]["BudgetStatus"][];
         };
@@ -7049,7 +7049,7 @@ export interface components {
             total: components["schemas"]["Usage"];
             /**
              * Budget Status
-             * @description Each limit that applies, and how much of it is used.
+             * @description Each limit that applies, with its usage.
              */
             budget_status: components["schemas"]["BudgetStatus"][];
             /**
@@ -7778,7 +7778,7 @@ export interface components {
         };
         /**
          * Usage
-         * @description What one model call used, or several together.
+         * @description The tokens, cost and duration of one or more model calls.
          */
         Usage: {
             /** Calls */
