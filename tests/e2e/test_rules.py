@@ -92,10 +92,10 @@ def test_rules_are_edited_validated_and_apply_at_once(page: Page, fresh_server: 
     editor.fill(RULES.replace("1000", "3000"))
     page.get_by_role("button", name="Publish rules").click()
     page.get_by_role("tab", name="Versions").click()
-    expect(page.get_by_role("region", name="Changes since revision 1")).to_contain_text("3000")
-    page.get_by_role("button", name="Revision 1").click()
-    page.get_by_role("button", name="Restore revision 1").click()
-    expect(page.get_by_role("button", name="Revision 3")).to_be_visible()
+    expect(page.get_by_role("region", name="Changes since version 1")).to_contain_text("3000")
+    page.get_by_role("button", name="Version 1").click()
+    page.get_by_role("button", name="Restore version 1").click()
+    expect(page.get_by_role("button", name="Version 3")).to_be_visible()
     assert fresh_server.call("GET", "/api/rules")["text"] == RULES
 
 

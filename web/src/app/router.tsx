@@ -7,7 +7,7 @@ import { Shell } from './Shell'
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-const RULE_TABS = ['autonomy', 'samples', 'versions', 'stops'] as const
+const RULE_TABS = ['autonomy', 'audits', 'versions', 'stops'] as const
 type RulesSearch = { pipeline?: string; tab?: (typeof RULE_TABS)[number]; edit?: boolean }
 
 const oneOf = <T extends string>(values: readonly T[], value: unknown) =>
@@ -75,8 +75,8 @@ const agents = createRoute({
 const agent = createRoute({
   getParentRoute: () => root,
   path: '/agents/$name',
-  validateSearch: (search): { tab?: 'versions'; edit?: boolean } => ({
-    tab: search.tab === 'versions' ? 'versions' : undefined,
+  validateSearch: (search): { tab?: 'revisions'; edit?: boolean } => ({
+    tab: search.tab === 'revisions' ? 'revisions' : undefined,
     edit: search.edit === true || undefined,
   }),
   component: lazyRouteComponent(() => import('~/features/agents/AgentPage'), 'AgentPage'),

@@ -10,10 +10,17 @@ import styles from './RevisionHistory.module.css'
 import { useNow } from './Time'
 
 type RevisionItem = { revision: number; author: string; created_at: string; comment?: string | null }
-type Props<T> = { items: readonly T[]; current: number; children: (shown: T) => ReactNode }
+/** Saved changes of rules are called versions, all others revisions. */
+type Noun = 'revision' | 'version'
+type Props<T> = { items: readonly T[]; current: number; noun?: Noun; children: (shown: T) => ReactNode }
 
 /** A list of revisions beside the changes of the selected one. */
-export function RevisionHistory<T extends RevisionItem>({ items, current, children }: Props<T>) {
+export function RevisionHistory<T extends RevisionItem>({
+  items,
+  current,
+  noun = 'revision',
+  children,
+}: Props<T>) {
   const [selected, setSelected] = useState<number | null>(null)
   const revisions = items.toSorted((one, other) => other.revision - one.revision)
   const shown = revisions.find((item) => item.revision === selected) ?? revisions[0]
@@ -25,6 +32,7 @@ export function RevisionHistory<T extends RevisionItem>({ items, current, childr
             <Row
               key={item.revision}
               item={item}
+              noun={noun}
               selected={item === shown}
               current={item.revision === current}
               onSelect={setSelected}
@@ -39,18 +47,19 @@ export function RevisionHistory<T extends RevisionItem>({ items, current, childr
 
 type RowProps = {
   item: RevisionItem
+  noun: Noun
   selected: boolean
   current: boolean
   onSelect: (revision: number) => void
 }
 
-function Row({ item, selected, current, onSelect }: RowProps) {
+function Row({ item, noun, selected, current, onSelect }: RowProps) {
   const now = useNow()
   return (
     <li>
       <UnstyledButton className={styles.row} aria-pressed={selected} onClick={() => onSelect(item.revision)}>
         <span className={styles.revision}>
-          Revision {item.revision}
+          {noun === 'version' ? 'Version' : 'Revision'} {item.revision}
           {current && <span className={styles.current}>current</span>}
         </span>
         <span className={styles.note}>
@@ -64,6 +73,7 @@ function Row({ item, selected, current, onSelect }: RowProps) {
 
 type ChangeProps = {
   revision: number
+  noun?: Noun
   /** The heading of the first revision, which has nothing to compare with. */
   firstTitle: string
   diff: { data?: { text: string }; error: unknown }
@@ -72,22 +82,25 @@ type ChangeProps = {
 }
 
 /** The changes of one revision, with a button to restore it. */
-export function RevisionChange({ revision, firstTitle, diff, onRevert }: ChangeProps) {
+export function RevisionChange({ revision, noun = 'revision', firstTitle, diff, onRevert }: ChangeProps) {
   const { mutate: revert, isPending, error } = useMutation({ mutationFn: async () => onRevert?.() })
   const isFirst = revision <= 1
   return (
-    <section className={styles.change} aria-label={`Revision ${revision}`}>
+    <section
+      className={styles.change}
+      aria-label={`${noun === 'version' ? 'Version' : 'Revision'} ${revision}`}
+    >
       <div className={styles.header}>
-        <h2>{isFirst ? firstTitle : `Changes in revision ${revision}`}</h2>
+        <h2>{isFirst ? firstTitle : `Changes in ${noun} ${revision}`}</h2>
         {onRevert !== undefined && (
           <Button loading={isPending} onClick={() => revert()}>
-            Restore revision {revision}
+            Restore {noun} {revision}
           </Button>
         )}
       </div>
-      {error !== null && <ProblemNotice title="Couldn't restore the revision." error={error} />}
+      {error !== null && <ProblemNotice title={`Couldn't restore the ${noun}.`} error={error} />}
       {isFirst ? (
-        <p className={styles.note}>This is the first revision.</p>
+        <p className={styles.note}>This is the first {noun}.</p>
       ) : diff.error !== null ? (
         <LoadError title="Couldn't load the changes." error={diff.error} />
       ) : diff.data === undefined ? (
@@ -95,7 +108,7 @@ export function RevisionChange({ revision, firstTitle, diff, onRevert }: ChangeP
       ) : diff.data.text === '' ? (
         <p className={styles.note}>No changes in the text.</p>
       ) : (
-        <Diff text={diff.data.text} label={`Changes since revision ${revision - 1}`} />
+        <Diff text={diff.data.text} label={`Changes since ${noun} ${revision - 1}`} />
       )}
     </section>
   )

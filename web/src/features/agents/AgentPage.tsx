@@ -14,14 +14,14 @@ import { Page } from '~/ui/Page'
 import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { AgentDetails } from './AgentDetails'
 import { AgentEditor } from './AgentEditor'
+import { AgentRevisions } from './AgentRevisions'
 import styles from './Agents.module.css'
-import { AgentVersions } from './AgentVersions'
 import { useDeleteAgent } from './useDeleteAgent'
 
 const route = getRouteApi('/agents/$name')
 const CRUMBS = [{ label: 'Agents', link: { to: '/agents', search: {} } }] as const
 
-/** An agent of the library with its versions. */
+/** An agent of the library with its revisions. */
 export function AgentPage() {
   const { name } = route.useParams()
   const { data, error, refetch } = useQuery(agentQuery(name))
@@ -43,7 +43,7 @@ function AgentView({ agent }: { agent: LibraryAgent }) {
   const navigate = route.useNavigate()
   const allowed = canEdit(useRoles())
   const deletion = useDeleteAgent(agent, () => void navigate({ to: '/agents', search: {} }))
-  const show = (search: { edit?: boolean; tab?: 'versions' }) => void navigate({ search, replace: true })
+  const show = (search: { edit?: boolean; tab?: 'revisions' }) => void navigate({ search, replace: true })
   const isEdited = edit === true && allowed
   const [warnings, setWarnings] = useState<readonly string[]>([])
   return (
@@ -94,18 +94,18 @@ function AgentView({ agent }: { agent: LibraryAgent }) {
       ) : (
         <Tabs
           value={tab ?? 'agent'}
-          onChange={(value) => show(value === 'versions' ? { tab: 'versions' } : {})}
+          onChange={(value) => show(value === 'revisions' ? { tab: 'revisions' } : {})}
           keepMounted={false}
         >
           <Tabs.List className={styles.tabs}>
             <Tabs.Tab value="agent">Agent</Tabs.Tab>
-            <Tabs.Tab value="versions">Versions</Tabs.Tab>
+            <Tabs.Tab value="revisions">Revisions</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="agent">
             <AgentDetails agent={agent} />
           </Tabs.Panel>
-          <Tabs.Panel value="versions">
-            <AgentVersions agent={agent} canRevert={allowed} />
+          <Tabs.Panel value="revisions">
+            <AgentRevisions agent={agent} canRevert={allowed} />
           </Tabs.Panel>
         </Tabs>
       )}

@@ -108,7 +108,7 @@ function FileErrors({ stored }: { stored: RuleText }) {
 function RevisionInfo({ stored }: { stored: RuleText }) {
   return (
     <p className={styles.note}>
-      Revision {stored.revision}
+      Version {stored.revision}
       {stored.author !== null && ` by ${stored.author}`}
       {stored.created_at !== null && (
         <>

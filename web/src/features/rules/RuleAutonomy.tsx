@@ -70,7 +70,7 @@ function NextStep({ rule }: { rule: RuleAutonomy }) {
   const waiting = rule.sampled - rule.reviewed
   if (waiting > 0) {
     return (
-      <Link to="/rules" search={{ tab: 'samples' }}>
+      <Link to="/rules" search={{ tab: 'audits' }}>
         Review {waiting}
       </Link>
     )

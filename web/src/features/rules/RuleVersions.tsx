@@ -17,7 +17,7 @@ export function RuleVersions({ scope, stored, canRevert }: Props) {
   if (data === undefined) return <LoadingRows rows={3} label="Loading versions" />
   if (data.items.length === 0) return <EmptyState title="No versions yet" />
   return (
-    <RevisionHistory items={data.items} current={stored.revision}>
+    <RevisionHistory items={data.items} current={stored.revision} noun="version">
       {({ revision, text }) => (
         <RuleVersionChange
           key={revision}
@@ -38,8 +38,8 @@ function RuleVersionChange({ scope, stored, revision, text }: VersionProps) {
   const diff = useQuery({ ...ruleDiff(scope, revision - 1, revision), enabled: revision > 1 })
   const revert = async (ruleText: string) => {
     try {
-      const saved = await saveRules(scope, ruleText, stored.revision, `Restored revision ${revision}`)
-      showToast(`Restored revision ${revision} as revision ${saved.revision}.`)
+      const saved = await saveRules(scope, ruleText, stored.revision, `Restored version ${revision}`)
+      showToast(`Restored version ${revision} as version ${saved.revision}.`)
     } finally {
       await client.invalidateQueries({ queryKey: ['rules'] })
     }
@@ -47,6 +47,7 @@ function RuleVersionChange({ scope, stored, revision, text }: VersionProps) {
   return (
     <RevisionChange
       revision={revision}
+      noun="version"
       firstTitle="Initial rules"
       diff={diff}
       onRevert={text === null ? undefined : () => revert(text)}

@@ -32,7 +32,7 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
     onSuccess: (saved) => {
       client.setQueryData(rules(scope).queryKey, saved)
       void client.invalidateQueries({ queryKey: ['rules'] })
-      showToast(`Published revision ${saved.revision}.`)
+      showToast(`Published version ${saved.revision}.`)
       leave()
     },
     onError: (error) => {
@@ -61,7 +61,7 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
             )}
             {isOutdated && (
               <Notice tone="ochre" title="Someone else saved new rules. Your text is still here.">
-                Your edit is based on revision {draft.revision}. See the versions for newer changes.
+                Your edit is based on version {draft.revision}. See the versions for newer changes.
               </Notice>
             )}
             {problem !== null && !isOutdated && (

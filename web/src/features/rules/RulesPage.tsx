@@ -86,7 +86,7 @@ function RulesTabs({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText;
       <Tabs.List className={styles.tabs}>
         <Tabs.Tab value="rules">Active rules</Tabs.Tab>
         <Tabs.Tab value="autonomy">Autonomy</Tabs.Tab>
-        <Tabs.Tab value="samples">
+        <Tabs.Tab value="audits">
           Audits {openAudits > 0 && <span className={styles.count}>{openAudits}</span>}
         </Tabs.Tab>
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
@@ -102,7 +102,7 @@ function RulesTabs({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText;
       <Tabs.Panel value="autonomy">
         <RuleAutonomyTable scope={scope} />
       </Tabs.Panel>
-      <Tabs.Panel value="samples">
+      <Tabs.Panel value="audits">
         <Audits scope={scope} />
       </Tabs.Panel>
       <Tabs.Panel value="versions">

@@ -11,10 +11,10 @@ import { showToast } from '~/ui/toasts'
 import styles from './Agents.module.css'
 
 /** All saved revisions of an agent. Runs keep the revision they started with. */
-export function AgentVersions({ agent, canRevert }: { agent: LibraryAgent; canRevert: boolean }) {
+export function AgentRevisions({ agent, canRevert }: { agent: LibraryAgent; canRevert: boolean }) {
   const { data, error, refetch } = useQuery(agentRevisions(agent.name))
   if (error !== null)
-    return <LoadError title="Couldn't load versions." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load revisions." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={4} />
   if (data.items.length === 0)
     return <p className={styles.muted}>No changes. This is the built-in version.</p>
