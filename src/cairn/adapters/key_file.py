@@ -29,7 +29,7 @@ class SettingsKeys:
         return self.all()
 
     def keep_newest(self) -> None:
-        """Does nothing: older keys stay until you remove them from the settings."""
+        """Do nothing, because older keys stay until you remove them from the settings."""
 
 
 class KeyFile:

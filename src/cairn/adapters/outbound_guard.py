@@ -25,7 +25,7 @@ async def resolve(host: str, port: int) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """Hosts and networks that requests may reach although they are not public."""
+    """Hosts and networks that requests can reach although they are not public."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()

@@ -92,7 +92,7 @@ def _parts(checkpoint: Document, old: Document) -> Iterator[tuple[Document, Docu
 def _pairs(
     new: Document, old: Document, path: tuple[str, ...], id_name: str, names: tuple[str, ...]
 ) -> Iterator[tuple[Document, Document]]:
-    """Each part of a list with the same part of the old list: by id, then by name. Each old part is used once."""
+    """Pair each part of a list with its part of the old list, by id or name. Each old part is used once."""
     unmatched = [part for _, part in objects(old, *path)]
     parts = [part for _, part in objects(new, *path)]
     found: dict[int, Document] = {}

@@ -24,7 +24,7 @@ class Workspaces:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedTree:
-    """What a pipeline's folder should contain according to the database."""
+    """The expected content of a pipeline's folder, according to the database."""
 
     files: Mapping[str, FileContent]
     folders: Collection[str] = ()  # expected even if they are empty
@@ -35,7 +35,7 @@ class ExpectedTree:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How a pipeline's folder differs. Paths are as on disk: print them with `printable`."""
+    """The differences in a pipeline's folder. Paths are as on disk, so print them with `printable`."""
 
     pipeline_id: str
     expected: ExpectedTree

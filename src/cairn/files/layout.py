@@ -1,4 +1,4 @@
-"""Names of folders and files in a pipeline's folder. Paths are relative to it; nothing here touches the disk."""
+"""Names of folders and files in a pipeline's folder. Paths are relative to it. This module doesn't access the disk."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from cairn.files.pipeline_folder import PipelineFolder
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What a repair did. Paths are printable."""
+    """The result of a repair. Paths are printable."""
 
     written: tuple[str, ...] = ()  # regenerated from the database
     moved_aside: tuple[tuple[str, str], ...] = ()  # changed or unknown content: old path, new path

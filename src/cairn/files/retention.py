@@ -14,7 +14,7 @@ _STAMP = re.compile(r"_(\d{8}T\d{6}Z)(~\d+)?$")
 
 
 def expired(pipeline: PipelineFolder, before: datetime, within: str) -> tuple[str, ...]:
-    """Folders with an earlier time in their name. Those without a time belong to users."""
+    """Folders whose name contains an earlier time. Folders without a time belong to users."""
     try:
         folder = pipeline.open(*layout.split_path(within))
     except FileNotFoundError:

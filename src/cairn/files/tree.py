@@ -79,7 +79,7 @@ class Tree:
             archive.restore_pipeline(pipeline, location)
 
     def expired_folders(self, pipeline_id: str, before: datetime, within: str = layout.ERRORED) -> tuple[str, ...]:
-        """Folders in `.errored` or `.archived` with an earlier time in their name."""
+        """Folders in `.errored` or `.archived` whose name contains an earlier time."""
         with self._open(pipeline_id) as pipeline:
             return retention.expired(pipeline, before, within)
 
@@ -166,7 +166,7 @@ class Tree:
     def scan(
         self, pipeline_id: str, expected: ExpectedTree, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)
     ) -> Drift:
-        """How the pipeline's folder differs from what is expected. Changes nothing."""
+        """Find differences between the pipeline's folder and the expected tree, without changing anything."""
         with self._open(pipeline_id) as pipeline:
             return scan(pipeline, expected, under)
 

@@ -13,7 +13,7 @@ from cairn.ports.models import TokenUsage
 
 
 class Purpose(StrEnum):
-    """What a model is called for."""
+    """The purpose of a model call."""
 
     WORK = "work"  # a turn of an agent
     DESIGN = "design"  # choosing the team (meta_agent)

@@ -42,7 +42,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class ProviderPolicy:
-    """Who may sign in through a provider, and with which roles."""
+    """Which users can sign in through a provider, and with which roles."""
 
     name: str
     title: str

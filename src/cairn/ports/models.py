@@ -77,7 +77,7 @@ def _ignore(_message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ModelCallContext:
-    """What a call is made for. It is not sent to providers; scripts of the simulated model use it."""
+    """The execution that a call is made for. It is not sent to providers, but used by the simulated model."""
 
     execution_id: str = ""
     attempt: int = 1

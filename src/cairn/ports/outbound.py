@@ -20,7 +20,7 @@ class NotSent(OutboundError):
 
 
 class DeliveryUnknown(OutboundError):
-    """It is unknown whether the recipient has processed it."""
+    """It is unknown whether the recipient has processed the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a runner returns."""
+"""The outcomes that runners return."""
 
 from __future__ import annotations
 

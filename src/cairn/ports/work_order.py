@@ -55,7 +55,7 @@ class ResolvedInputs:
 
 
 class WorkInputs(Protocol):
-    """What an execution may read, loaded on demand."""
+    """The inputs of an execution, loaded on demand."""
 
     @property
     def input(self) -> Any:
@@ -83,7 +83,7 @@ class WorkMaterial(WorkInputs, Protocol):
 
     @property
     def resolved_inputs(self) -> ResolvedInputs:
-        """Everything a prompt is built from. Reading it records all of it in the lineage."""
+        """All inputs that a prompt is built from. Reading them records them in the lineage."""
         ...
 
     async def save_summary(self, checksum: str, model: str, summary: str) -> None:
@@ -141,6 +141,6 @@ class WorkOrder:
 
 
 class Runner(Protocol):
-    """Carries out one dispatch. If cancelled, it stops at once, together with everything it started."""
+    """Executes one dispatch. Cancellation stops it immediately, with all processes that it started."""
 
     async def run(self, work: WorkOrder) -> Outcome: ...

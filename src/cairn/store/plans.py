@@ -49,7 +49,7 @@ PlanWithPlaces: TypeAlias = tuple[Plan, Mapping[str, CheckpointPlace]]  # places
 
 
 class PlanSource(Protocol):
-    """Where the plans of runs come from: `PlanCache`, or a substitute in tests."""
+    """The source of plans for runs: `PlanCache`, or a substitute in tests."""
 
     @property
     def layout(self) -> FolderLayout: ...

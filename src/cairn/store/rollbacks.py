@@ -1,4 +1,4 @@
-"""Where a rollback archived the files of a run."""
+"""The archive location and archived items of a rollback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explains errors of providers and suggests what to do. Messages never contain keys."""
+"""Explain errors of providers and suggest what to do. Messages never contain keys."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class ProviderRegistry:
         return ((key, "environment"),) if (key := self._environment.get(name)) else ()
 
     def create_model(self, name: str, model: str, connection: ProviderConnection) -> Model:
-        """Raises ModelError if something is missing."""
+        """Raise ModelError if a key, library or setting is missing."""
         if hint := self._hint(name, connection):
             raise _not_configured(f"{name}:{model}", hint)
         from pydantic_ai.exceptions import UserError

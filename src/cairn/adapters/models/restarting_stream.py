@@ -21,7 +21,7 @@ class StreamSource(Protocol):
 
     @property
     def timeout(self) -> float | None:
-        """Seconds without an event after which a stream is given up."""
+        """The seconds without an event after which a stream is abandoned."""
         ...
 
     @property
@@ -41,7 +41,7 @@ class StreamSource(Protocol):
 
 
 class RestartingStream(StreamedResponse):
-    """Opens a new stream when the current one breaks off. Consumers see the parts start again from the first."""
+    """Opens a new stream when the current one breaks. Consumers then receive the parts again from the first."""
 
     _current: StreamedResponse
 

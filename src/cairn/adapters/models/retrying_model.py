@@ -45,7 +45,7 @@ class RetryPolicy:
     random: Callable[[], float] = random.random
 
     def wait_before_retry(self, attempt: int, retry_after: float | None) -> float | None:
-        """Seconds to wait after this attempt. None if the provider asks for more than `max_wait`."""
+        """The seconds to wait after this attempt. None if the provider requests more than `max_wait`."""
         if retry_after is not None:
             return retry_after if retry_after <= self.max_wait else None
         backoff = min(self.retry_delay * 2 ** (attempt - 1), self.max_wait)

@@ -22,7 +22,7 @@ GRACE_SECONDS = 2.0  # how long the watcher process has to end the tree itself
 
 
 class PlainSandbox:
-    """Its own session, limits, and a watcher process that ends everything the script started."""
+    """Starts processes with a separate session, limits, and a watcher that ends all processes they started."""
 
     def __init__(self, data_folder: Path) -> None:
         self._data_folder = data_folder

@@ -1,4 +1,4 @@
-"""Parses prompts: sections, material, the task and the requested output."""
+"""Parse prompts: sections, material, the task and the requested output."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class ParsedPrompt:
 
     @cached_property
     def feedback(self) -> str:
-        """Changes that people or a later checkpoint asked for."""
+        """Changes that people or a later checkpoint requested."""
         return "\n".join(body for body in map(self.section, ("REVISION FEEDBACK", "REWORK")) if body)
 
     @property

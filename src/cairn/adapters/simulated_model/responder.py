@@ -1,4 +1,4 @@
-"""Chooses the simulated model's reply: tool calls, files, a structured output or text."""
+"""Choose the simulated model's reply: tool calls, files, a structured output or text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where each part of the full form comes from in the author's document."""
+"""Map each part of the full form to its position in the author's document."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Checks of a definition, by topic. Each reads the full form, other parts of which may be invalid."""
+"""Checks of a definition, by topic. Each check reads the full form, other parts of which can be invalid."""

@@ -71,7 +71,7 @@ def _schemas(outline: DefinitionOutline) -> Iterator[tuple[str, Value]]:
 
 
 def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:
-    """Parameters must match their schema, unless a person is asked to complete them."""
+    """Check that parameters match their schema, unless a person completes them."""
     for checkpoint in outline.checkpoints:
         script = section(checkpoint.document, "execution", "script_config")
         schema = outline.schema(checkpoint.pointer(*_PARAMETERS), script.get("parameters_schema"))

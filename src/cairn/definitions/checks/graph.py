@@ -57,7 +57,7 @@ def _cycles(outline: DefinitionOutline) -> Iterator[tuple[list[str], set[str]]]:
 
 
 def _reachable(start: str, edges: dict[str, list[str]]) -> dict[str, str]:
-    """Everything that the edges lead to, each with its predecessor on a shortest path."""
+    """All nodes that can be reached, each with its predecessor on a shortest path."""
     predecessors: dict[str, str] = {}
     queue = deque([start])
     while queue:

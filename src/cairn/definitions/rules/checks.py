@@ -19,7 +19,7 @@ _AUTO_APPROVAL_KEYS = ("rollout_percentage", "audit_sample_percentage", "notify"
 
 
 class RulePeople(NamedTuple):
-    """How many approvals a rule requires, and from whom."""
+    """The number of approvals that a rule requires, and the people who can give them."""
 
     path: str
     required_approvals: int
@@ -43,7 +43,7 @@ def _rules(document: Value) -> Iterator[tuple[str, Document]]:
 
 
 def _check_names(document: Value) -> Iterator[Finding]:
-    """Names must be unique: they identify rules in events, rollouts and scores."""
+    """Check that names are unique, because they identify rules in events, rollouts and scores."""
     first: dict[str, str] = {}
     for path, rule in _rules(document):
         name = text(rule, "name")

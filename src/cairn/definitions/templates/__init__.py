@@ -47,7 +47,7 @@ class BuiltinTemplate:
 
     @cached_property
     def uses(self) -> tuple[str, ...]:
-        """What the template uses, in the order of `USES`."""
+        """The features that the template uses, in the order of `USES`."""
         used = {_USED_BY_MODE[checkpoint.mode] for checkpoint in self.checkpoints}
         used |= {"people"} if any(checkpoint.requires_approval for checkpoint in self.checkpoints) else set()
         used |= {"actions", "people"} if self.full.get("actions") else set()

@@ -29,7 +29,7 @@ class LineageWrite:
 
 
 def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
-    """Its direct predecessors, and the completed reworks that it requested."""
+    """The direct predecessors of an execution, and the completed reworks that it requested."""
     predecessors = (run.latest(key) for key in run.plan.predecessors[e.key])
     found = tuple(other.id for other in predecessors if other is not None)
     if not run.reworks:

@@ -77,7 +77,7 @@ def _view(connection: Connection, load: Load, row: Row) -> RollbackView:
 
 # Undo
 def _can_undo(connection: Connection, load: Load, row: Row) -> bool:
-    """Whether it can be undone. Check the cheap conditions first: for most rollbacks the run is not loaded."""
+    """Whether the rollback can be undone. Check cheap conditions first, so that most runs are not loaded."""
     if row.undone_at is not None or not row.archive_location:
         return False
     target = row.target_run_id or row.source_run_id
@@ -123,7 +123,7 @@ def _has_newer_work(connection: Connection, row: Row, own: Sequence[str]) -> boo
 
 # Preview
 def preview(connection: Connection, spec: RollbackSpec, impact: RollbackImpact) -> RollbackPreview:
-    """The impact of a rollback, in the shape of a finished one."""
+    """The impact of a rollback, as a view."""
     source, target = impact.source.facts, impact.target.facts
     before, plan = impact.target.before, impact.target.before.plan
     at_target = [c for c in plan.checkpoints if c.position == impact.target_position]
@@ -144,7 +144,9 @@ def preview(connection: Connection, spec: RollbackSpec, impact: RollbackImpact) 
             checkpoints=len({e.key for e in unaffected}),
             artifacts=sum(len(e.outputs) for e in unaffected),
         ),
-        stopped_executions=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in impact.stopped],
+        stopped_executions=[
+            StoppedExecution(execution_id=execution, checkpoint_name=name) for execution, name in impact.stopped
+        ],
         withdrawn_approvals=withdrawn(connection, impact.withdrawn),
         size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
         resumes_with=_resume_point(impact),
@@ -166,15 +168,15 @@ def withdrawn(connection: Connection, ids: Sequence[str]) -> list[WithdrawnAppro
 
 
 def _resume_point(impact: RollbackImpact) -> ResumePoint:
-    """The checkpoint that comes next once the run has settled, and how it starts."""
+    """The next checkpoint after the rollback, and how it starts."""
     run = impact.after.run
     if run.status is RunStatus.COMPLETED:
         return ResumePoint(checkpoint_name=None, start_mode="run_completes")
-    made = sorted(run.open, key=lambda e: e.position)
-    if not made:
-        waiting = ready_checkpoints(run)
-        return ResumePoint(checkpoint_name=run.plan[waiting[0].key].name if waiting else None, start_mode="manual")
-    first = made[0]
+    open_executions = sorted(run.open, key=lambda e: e.position)
+    if not open_executions:
+        ready = ready_checkpoints(run)
+        return ResumePoint(checkpoint_name=run.plan[ready[0].key].name if ready else None, start_mode="manual")
+    first = open_executions[0]
     match first.state:
         case ExecutionState.AWAITING_START_APPROVAL:
             start_mode = "needs_approval"
@@ -202,7 +204,7 @@ class RollbackQueries:
         return self._database.read(lambda c: get_rollback(c, self._loader(c), rollback_id))
 
     def preview(self, spec: RollbackSpec, actor: Actor) -> RollbackPreview:
-        """Show what a rollback would do; nothing is saved."""
+        """Preview a rollback without saving anything."""
         return self._database.read(lambda c: preview(c, spec, self._rollbacks.preview(c, spec, actor)))
 
     def _loader(self, connection: Connection) -> Load:

@@ -1,4 +1,4 @@
-"""Rows of rollbacks and their archived items."""
+"""Save rollbacks and their archived items, and read what a rollback needs in its transaction."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def record(
             "files_synced": False,
         },
     )
-    rows = _rows(rollback_id, [one.rollbacks[rollback_id] for one in (target, *others)])
+    rows = _rows(rollback_id, [run.rollbacks[rollback_id] for run in (target, *others)])
     if rows:
         connection.execute(sa.insert(t.archived_items), rows)
 
@@ -93,7 +93,7 @@ def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) 
     return {
         "deleted_runs": [{"run_id": o.facts.run_id, "run_version": o.facts.run_version} for o in others],
         "deleted_checkpoint_executions": [
-            execution_item(target, one) for one in archived if one in target.before.executions
+            execution_item(target, execution) for execution in archived if execution in target.before.executions
         ],
         "archived_artifacts": [
             {
@@ -104,8 +104,8 @@ def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) 
                 "archived_path": moved.destination,
                 "size_bytes": moved.size,
             }
-            for each in (target, *others)
-            for moved in each.rollbacks[rollback_id].files
+            for run in (target, *others)
+            for moved in run.rollbacks[rollback_id].files
         ],
     }
 
@@ -138,9 +138,9 @@ def _rows(rollback_id: str, moves: Sequence[RollbackMoves]) -> list[dict[str, An
             }
         )
 
-    for folder in (folder for one in moves for folder in one.folders):
+    for folder in (folder for run_moves in moves for folder in run_moves.folders):
         add(folder.item_type, folder.item_id, folder.original, folder.archived)
-    for file in (file for one in moves for file in one.files):
+    for file in (file for run_moves in moves for file in run_moves.files):
         add("artifact", file.record_id, file.original, file.destination, file.size)
     return rows
 
@@ -154,13 +154,13 @@ class FailureRollbackWrite:
         if before.rollbacks == after.rollbacks:
             return
         known = {r.id for r in before.rollbacks}
-        for made in after.rollbacks:
-            if made.id not in known and made.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE:
-                record(connection, made.id, commit.context, commit.before.facts, archived_run(commit))
+        for rollback in after.rollbacks:
+            if rollback.id not in known and rollback.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE:
+                record(connection, rollback.id, commit.context, commit.before.facts, archived_run(commit))
 
 
 def mark_synced(connection: Connection, rollbacks: Collection[str]) -> None:
-    """The folders of these rollbacks have moved."""
+    """Record that the folders of these rollbacks have moved."""
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_synced=True))
 

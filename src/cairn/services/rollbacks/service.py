@@ -1,4 +1,4 @@
-"""Rollbacks of checkpoints and of runs: preview, create, undo."""
+"""Preview, create and undo rollbacks of checkpoints and runs."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ class RollbackService:
             others=tuple(others),
             items=items(spec.rollback_id, target, others),
             stopped=tuple(
-                (one, each.places[each.before.executions[one].key].name)
-                for each in (target, *others)
-                for one in each.rollback(spec.rollback_id).stopped
+                (execution, run.places[run.before.executions[execution].key].name)
+                for run in (target, *others)
+                for execution in run.rollback(spec.rollback_id).stopped
             ),
             withdrawn=tuple(withdrawn),
             unaffected=tuple(
@@ -188,7 +188,7 @@ class RollbackService:
         return _RollbackPlan(spec.rollback_id, source, target, position, commands)
 
     def _verify(self, connection: Connection, plan: _RollbackPlan) -> None:
-        """In the transaction: the later runs are still those of the plan."""
+        """Check in the transaction that the later runs are still those of the plan."""
         records.check_is_new(connection, plan.rollback_id)
         if plan.target is not None:
             later = records.later_runs(connection, plan.target.facts)
@@ -204,7 +204,7 @@ class RollbackService:
         return _UndoPlan(rollback_id, own, newer, [*commands, *((run_id, CancelRun()) for run_id in newer)])
 
     def _verify_undo(self, connection: Connection, plan: _UndoPlan) -> None:
-        """In the transaction: it can still be undone, and the newer runs are still those of the plan."""
+        """Check in the transaction that an undo is still possible and the newer runs are still those of the plan."""
         row = records.find_undoable(connection, plan.rollback_id)
         if records.newer_open_runs(connection, row, plan.own) != plan.newer:
             raise _PlanOutdated

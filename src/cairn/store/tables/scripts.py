@@ -1,4 +1,4 @@
-"""Scripts of definitions, and recorded calls of scripts that wait for other people's results."""
+"""Scripts of definitions, and recorded calls of scripts, functions and agents that wait for a result."""
 
 from __future__ import annotations
 

@@ -21,5 +21,5 @@ class ReworkQueries:
         )
 
     def preview(self, spec: ReworkSpec, actor: Actor) -> ReworkPreview:
-        """Show what a rework would do; nothing is saved."""
+        """Preview a rework without saving anything."""
         return self._database.read(lambda c: reworks.preview(c, self._rework.preview(c, spec, actor)))

@@ -68,7 +68,7 @@ def superseded_by(run: Run, e: Execution) -> str | None:
     return current.id if is_other and current is not None else None
 
 
-# ---- preview -----------------------------------------------------------------------------------------
+# Preview
 def preview(connection: Connection, impact: ReworkImpact) -> ReworkPreview:
     """The impact of a rework, as far as it is known in advance."""
     before, after, replaced = impact.commit.before, impact.commit.decision.run, impact.replaced

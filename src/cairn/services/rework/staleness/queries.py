@@ -1,4 +1,4 @@
-"""Stale executions: they read an artifact that was replaced or removed since."""
+"""Find stale executions, which read an artifact that has been replaced or removed since."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _stale(connection: Connection, query: Query) -> dict[str, list[StaleInput]]:
 
 
 def _is_up_to_date(row: Row, producer: Row | None, contents: Mapping[str, set[tuple[str, str, str]]]) -> bool:
-    """Whether the current producer has the same content, even if another execution produced it."""
+    """Whether the current artifact has the same content, even if another execution produced it."""
     if producer is None or row.run_archived_by is not None:
         return False
     if producer.execution_id == row.execution_id:
