@@ -60,7 +60,7 @@ class BudgetExhausted(Exception):
 
 
 class ConversationClosed(Exception):
-    """The execution was stopped or dispatched again. Messages of this dispatch no longer count."""
+    """The execution was stopped or dispatched again. Further messages of this dispatch are ignored."""
 
 
 class Conversation(Protocol):
@@ -75,14 +75,14 @@ class Conversation(Protocol):
         ...
 
     async def save(self, *messages: ConversationMessage) -> None:
-        """Save all messages or none. A message that is already stored is not stored twice.
+        """Save all messages or none. Messages that are already stored are skipped.
 
         Raises ConversationClosed if this dispatch no longer counts. The cost of an answer is recorded even then.
         """
         ...
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
-        """Show a piece of a streamed message to anyone watching."""
+        """Publish a piece of a streamed message to watchers."""
         ...
 
     async def check_budget(self) -> None:

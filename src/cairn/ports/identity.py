@@ -20,7 +20,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class SignInRequest:
-    """The values that tie a provider's answer to the sign-in that started it."""
+    """The values that link a provider's response to the sign-in that requested it."""
 
     redirect_uri: str
     state: str

@@ -31,7 +31,7 @@ class JobEngine(Protocol):
         ...
 
     def finished_jobs(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
-        """The jobs that will not run any more."""
+        """The jobs that will not run again."""
         ...
 
     def own_lanes(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:

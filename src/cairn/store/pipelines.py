@@ -47,7 +47,7 @@ def insert_pipeline(
 def save_revision(
     connection: sa.Connection, document: Document, author: str, at: datetime, *, expected: int, comment: str = ""
 ) -> int:
-    """Save the next revision. Raise LostRace if `expected` isn't the newest revision any more."""
+    """Save the next revision. Raise LostRace if `expected` is no longer the newest revision."""
     pipeline_id, revision = document["pipeline_id"], expected + 1
     same_version = pipelines.c.pipeline_definition_version == document["pipeline_definition_version"]
     changed = connection.execute(

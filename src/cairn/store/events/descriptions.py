@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-MAX_VALUE = 200  # characters of one value, because an error may be very long
+MAX_VALUE = 200  # characters of one value, because an error can be very long
 
 SENTENCES: Mapping[str, str] = {
     "pipeline_created": "The pipeline was created.",
@@ -219,7 +219,7 @@ def describe(type: str, name: str | None, metadata: Mapping[str, Any]) -> str:
         sentence = type.replace("_", " ").capitalize() + "."
     elif "{" in sentence:
         sentence = sentence.format_map(_SentenceFields(name, metadata))
-    # Text columns refuse NUL and unpaired surrogates. The metadata keeps the original.
+    # Text columns reject NUL and unpaired surrogates. The metadata keeps the original.
     return sentence.replace("\0", "�").encode(errors="replace").decode() if not sentence.isprintable() else sentence
 
 

@@ -23,7 +23,7 @@ def configuration() -> Config:
 
 
 def upgrade(engine: sa.Engine) -> None:
-    """Upgrade the schema in one transaction. Other processes that start at the same time wait."""
+    """Upgrade the schema in one transaction. Other processes that start at the same time wait for it."""
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))

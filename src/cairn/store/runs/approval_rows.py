@@ -101,7 +101,7 @@ def terms_from(row: Row) -> ApprovalTerms:
 
 
 def evaluated_rules_value(a: Approval) -> list[Values] | None:
-    """Return every evaluated rule with its conditions. There may be hundreds."""
+    """Return all evaluated rules with their conditions. There can be hundreds."""
     return [
         {
             "rule": each.rule,

@@ -99,7 +99,7 @@ def find_artifact_files(connection: sa.Connection, run_id: str) -> list[Artifact
 def move_artifact(
     connection: sa.Connection, record_id: str, path: str, *, superseded_at: datetime | None = None
 ) -> None:
-    """Save the new path of an artifact's file, and when another artifact replaced it, if one did."""
+    """Save the new path of an artifact's file and, if it was superseded, the time of this."""
     values: dict[str, object] = {"file_path": path}
     if superseded_at is not None:
         values["superseded_at"] = superseded_at
@@ -107,7 +107,7 @@ def move_artifact(
 
 
 def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], context: CommandContext) -> None:
-    for artifact in sorted(new, key=lambda each: each.checksum):  # in a fixed order, to prevent deadlocks
+    for artifact in sorted(new, key=lambda artifact: artifact.checksum):  # in a fixed order, to prevent deadlocks
         if artifact.content is not None:
             blobs.put_with_checksum(connection, artifact.checksum, artifact.content, context.at)
 

@@ -13,19 +13,19 @@ from cairn.store.tables.metadata import flag, index, integer, json, metadata, re
 class ChannelKind(StrEnum):
     TEAMS = "teams"  # an Adaptive Card to a Teams workflow
     SLACK = "slack"  # blocks to a Slack webhook
-    EMAIL = "email"  # an e-mail to each recipient
+    EMAIL = "email"  # an email to each recipient
     WEBHOOK = "webhook"  # signed JSON to any address
-    APPRISE = "apprise"  # a text to any service that apprise knows
+    APPRISE = "apprise"  # a text to any service that Apprise supports
 
 
 class NotificationKind(StrEnum):
     APPROVAL_REQUESTED = "approval_requested"  # people have to decide
     APPROVAL_REMINDER_DUE = "approval_reminder_due"  # half of the time to decide has passed
-    APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time, so other people are asked
+    APPROVAL_ESCALATED = "approval_escalated"  # no decision in time, so more people can decide
     APPROVAL_ASSIGNED = "approval_assigned"  # assigned to other people
     APPROVAL_REJECTED = "approval_rejected"  # rejected by a person
     APPROVAL_TIMEOUT = "approval_timeout"  # expired without a decision
-    APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # approved by a rule that asks for a notification
+    APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # approved by a rule that requests a notification
     EXECUTION_FAILED = "execution_failed"  # failed for good, with the error
     RUN_FAILED = "run_failed"  # ended by a failure, a rejection or a deadline
     BUDGET_WARNING = "budget_warning"  # most of the run's budget is used
@@ -59,7 +59,7 @@ channels = sa.Table(
     flag("include_details"),  # false: send only a link, no content
     json("notification_kinds"),  # sent here even if no rule names the channel
     json("pipelines"),  # ids; empty: all
-    json("recipients"),  # of an e-mail channel, if the notification names none
+    json("recipients"),  # of an email channel, if the notification names none
     text("host"),  # of the address, which itself is a secret
     text("fallback", null=True),  # the name of the channel to use if this one fails
     integer("revision"),
@@ -96,7 +96,7 @@ deliveries = sa.Table(
     text("channel_id", null=True),  # null: the rule names an unknown channel
     text("channel"),  # its name at the time
     text("channel_kind"),
-    text("recipient"),  # of an e-mail, otherwise empty
+    text("recipient"),  # of an email, otherwise empty
     text("status"),
     integer("attempt_count"),
     flag("possible_duplicate"),  # an attempt with unknown outcome was followed by another
@@ -128,7 +128,7 @@ notification_preferences = sa.Table(
     metadata,
     text("user", primary_key=True),
     json("channels", null=True),  # names or kinds of channels that may notify this user; null: all
-    json("notification_kinds", null=True),  # that this user wants; null: all
+    json("notification_kinds", null=True),  # to send to this user; null: all
     json("quiet_hours", null=True),  # from, until, time_zone
     timestamp("updated_at"),
 )
