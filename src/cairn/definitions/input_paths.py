@@ -25,7 +25,7 @@ class PathError(ValueError):
 
 
 class MappingError(ValueError):
-    """Inputs that were not found: a message for each input name."""
+    """Inputs that were not found, with a message for each input name."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         self.errors = dict(errors)

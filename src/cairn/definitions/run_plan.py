@@ -48,7 +48,7 @@ def compile_plan(started: PipelineDefinition, newest: PipelineDefinition, *, rev
 
 
 def _current(checkpoint: CheckpointDefinition, newest: PipelineDefinition) -> CheckpointDefinition:
-    """The same checkpoint in the newest definition. Its key may have changed, but not its id."""
+    """The same checkpoint in the newest definition, found by its id, because its key can change."""
     if checkpoint.checkpoint_id is not None and checkpoint.checkpoint_id in newest.by_id:
         return newest.by_id[checkpoint.checkpoint_id]
     return newest.by_key.get(checkpoint.key, checkpoint)

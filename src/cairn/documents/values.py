@@ -31,7 +31,7 @@ def members(value: object) -> list[tuple[str | int, object]]:
 
 
 def walk(value: object) -> Iterator[tuple[tuple[str | int, ...], object]]:
-    """All values in it and their paths, each container before its items."""
+    """All values in a value and their paths. Containers precede their items."""
     stack: list[tuple[tuple[str | int, ...], object]] = [((), value)]
     while stack:
         path, item = stack.pop()
@@ -44,7 +44,7 @@ def is_container(value: object) -> bool:
 
 
 def is_deeper(value: object, limit: int) -> bool:
-    """Are containers nested more than `limit` levels deep?"""
+    """Whether containers are nested more than `limit` levels deep."""
     level = [value]
     for _ in range(limit + 1):
         level = [item for item in level if is_container(item)]

@@ -78,7 +78,7 @@ def _item(value: Value, *, block: bool = False) -> Iterator[str]:
 
 
 def _fits(value: Value, before: int) -> bool:
-    """Is it short enough for one line, and empty or made of plain values only?"""
+    """Whether a container fits on one line, because it is empty or has only plain values."""
     if not value:
         return True
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []

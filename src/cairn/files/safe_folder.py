@@ -125,7 +125,7 @@ def write_temporary(fd: int, content: bytes | Iterator[bytes], size: int | None 
 
 
 def write_file(fd: int, name: str, content: bytes | Iterator[bytes], size: int | None = None) -> None:
-    """Write or replace a file: at any moment the old or the new one exists."""
+    """Write or replace a file atomically."""
     publish(fd, write_temporary(fd, content, size), fd, name)
 
 
@@ -203,7 +203,7 @@ def _move_inner_folders_up(top: int, folder: str) -> None:
 
 
 def _remove_files(fd: int) -> list[str]:
-    """Remove everything but folders; return their names."""
+    """Remove everything except folders, and return the names of the folders."""
     inner: list[str] = []
     with os.scandir(fd) as entries:
         for entry in list(entries):
@@ -215,7 +215,7 @@ def _remove_files(fd: int) -> list[str]:
 
 
 def _open_for_removal(fd: int, name: str) -> int:
-    """Open a folder, and make it writable: otherwise nothing in it can be removed."""
+    """Open a folder and make it writable, so that its content can be removed."""
     try:
         folder = os.open(name, _FOLDER, dir_fd=fd)
     except PermissionError:

@@ -24,7 +24,7 @@ def _now() -> datetime:
 
 
 class Tree:
-    """Every operation is repeatable: run again after a crash, it ends in the same state."""
+    """Every operation is repeatable. Repeated after a crash, it leads to the same state."""
 
     def __init__(self, root: Path, now: Callable[[], datetime] = _now) -> None:
         self.root = root.resolve()
@@ -118,7 +118,7 @@ class Tree:
         files: Sequence[FileContent],
         superseded: Sequence[FileMove] = (),
     ) -> None:
-        """Move these files to `{folder}/outputs/`, and those that they replace away."""
+        """Move these files to `{folder}/outputs/`, and move away the files that they replace."""
         with self._open(pipeline_id) as pipeline:
             promotion.promote(pipeline, checked_id(execution_id), folder, files, superseded)
 
@@ -152,12 +152,12 @@ class Tree:
     def archive_rollback(
         self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[FileMove]
     ) -> None:
-        """Move what a rollback archives into its folder. Missing files are written there from the store."""
+        """Move the files of a rollback to its archive. Missing files are written there from the database."""
         with self._open(pipeline_id) as pipeline:
             archive.archive_rollback(pipeline, rollback_folder, metadata, moves)
 
     def restore_rollback(self, pipeline_id: str, rollback_folder: str, moves: Sequence[FileMove]) -> None:
-        """Move back what a rollback archived."""
+        """Move back the files that a rollback archived."""
         with self._open(pipeline_id) as pipeline:
             archive.restore_rollback(pipeline, rollback_folder, moves)
 
@@ -182,7 +182,7 @@ class Tree:
 
 
 class _ExplainErrors:
-    """Raise an OSError inside as a FilesError that says what to do."""
+    """Convert an OSError into a FilesError that says what to do."""
 
     __slots__ = ("_pipeline",)
 

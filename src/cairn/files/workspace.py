@@ -18,7 +18,7 @@ _INNER = [layout.STAGING, layout.WORKSPACE]
 
 
 def create(pipeline: PipelineFolder, execution_id: str) -> None:
-    """Create the workspace, or what is missing of it: a retry keeps the existing contents."""
+    """Create the missing parts of the workspace. A retry keeps the existing content."""
     name = f"exec_{execution_id}"
     with pipeline.open(layout.TEMP, create=True) as temp:
         os.close(_open(temp, name))

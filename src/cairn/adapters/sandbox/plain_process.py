@@ -64,7 +64,7 @@ class PlainSandbox:
 
 
 def script_user(data_folder: Path, name: str) -> int:
-    """An unused user id, always the same for the same name, so that its files stay its own."""
+    """An unused user id. The same name always gets the same id, so that it keeps access to its files."""
     digest = hashlib.sha256(f"{data_folder.resolve()}\0{name}".encode(errors="replace")).digest()
     number = int.from_bytes(digest[:8], "big")
     return FIRST_USER + number % USER_COUNT

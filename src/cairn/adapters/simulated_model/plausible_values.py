@@ -98,7 +98,7 @@ class PlausibleValues(ValueSource):
 
     @property
     def request(self) -> str:
-        """The sentence of the material that asks for something."""
+        """The sentence of the material that contains a request."""
         requests = (sentence for pattern in _REQUESTS for sentence in self.sentences if pattern.search(sentence))
         return next(requests, self.sentence(0))
 
@@ -140,7 +140,7 @@ class PlausibleValues(ValueSource):
         return found
 
     def known(self, field: SchemaField) -> Iterator[Any]:
-        """Ids, amounts and the like are copied from the material. Prose is always written anew."""
+        """Ids, amounts and similar values are copied from the material. Prose is always generated."""
         if field.name and not set(_PROSE_FIELDS.split()).intersection(field.words) and "agents" not in field.parents:
             name = _ALIASES.get(_normalized(field.name), _normalized(field.name))
             yield from self._known.get(name, [])[field.index : field.index + 3]

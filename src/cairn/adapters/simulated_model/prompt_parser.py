@@ -26,7 +26,7 @@ _STATEMENT = re.compile(r"^([^\n:]{1,80}):\n(`{3,})text\n(.*?)\n\2", re.DOTALL |
 
 @dataclass(frozen=True, slots=True)
 class RequestedOutput:
-    """A file that the prompt asks for."""
+    """A file that the prompt requests."""
 
     path: str
     description: str = ""

@@ -20,7 +20,7 @@ _ONE_WORD = re.compile(r"\breply with exactly one word\b[^:]*:\s*(\w+)", re.IGNO
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRequest:
-    """Exactly what a provider would receive."""
+    """The exact request that a provider would receive."""
 
     prompt: ParsedPrompt
     tools: Sequence[SimulatedTool] = ()

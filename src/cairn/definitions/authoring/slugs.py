@@ -19,7 +19,7 @@ def slug(name: str, *, empty: str = "checkpoint") -> str:
 
 
 def key_for(name: str, taken: Collection[str]) -> str:
-    """A key for the name that is not taken. It starts with a letter, and may end in a number such as `_2`."""
+    """An unused key for the name. It starts with a letter and can end with a number, such as `_2`."""
     base = slug(name)
     if not base[0].isalpha():
         base = f"checkpoint_{base}"[:_SLUG_LENGTH].rstrip("_")
