@@ -103,6 +103,8 @@ async def test_events_are_listed_newest_first_and_filtered(app: App) -> None:
     assert [event["seq"] for event in events] == list(range(len(events), 0, -1))
     assert events[0]["event_type"] == "run_completed"
     assert all(event["description"] and event["actor"] for event in events)
+    answer = await app.client.get("/api/events", params={"since": "2030"})
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "?since")
     first = await app.get("/api/events", **own, limit=2)
     rest = await app.get("/api/events", **own, limit=500, cursor=first["next_cursor"])
     assert first["items"] + rest["items"] == events

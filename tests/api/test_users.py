@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -116,6 +117,9 @@ async def test_the_local_admin_keeps_the_admin_role(app: App) -> None:
     assert (await app.get("/api/users/admin"))["roles"] == ["viewer", "editor", "approver", "admin"]
 
 
+TOMORROW = int(time.time()) + 24 * 3600  # in seconds since 1970, which is not a valid time
+
+
 @pytest.mark.parametrize(
     ("path", "body", "where"),
     [
@@ -135,6 +139,8 @@ async def test_the_local_admin_keeps_the_admin_role(app: App) -> None:
         ("/api/delegations", {"to_user": "admin", "ends_at": "2099-01-01T00:00:00Z"}, "/to_user"),
         ("/api/delegations", {"to_user": "other", "ends_at": "2020-01-01T00:00:00Z"}, "/ends_at"),
         ("/api/delegations", {"to_user": "other", "ends_at": "2099-01-01T00:00:00"}, "/ends_at"),
+        ("/api/delegations", {"to_user": "other", "ends_at": TOMORROW}, "/ends_at"),
+        ("/api/delegations", {"to_user": "other", "ends_at": str(TOMORROW)}, "/ends_at"),
         ("/api/delegations", {"to_user": "other", "ends_at": "2099-01-01T00:00:00Z"}, "/ends_at"),
         ("/api/invitations/accept", {"token": "x", "password": 5}, "/password"),
     ],

@@ -155,9 +155,9 @@ def test_one_click_stops_all_automation(page: Page, ruled: Server, width: int) -
     expect(banner).to_contain_text("Refunds look odd")
     expect(banner.get_by_role("button", name="Edit reason…")).to_be_visible()
 
-    banner.get_by_role("button", name="Resume automatic approvals…").click()
+    banner.get_by_role("button", name="Lift emergency stop…").click()
     page.get_by_label("Findings").fill("A false alarm")
-    page.get_by_role("button", name="Resume automatic approvals", exact=True).click()
+    page.get_by_role("button", name="Lift emergency stop", exact=True).click()
     expect(banner).to_have_count(0)
     ruled.until(refund(ruled, 20), "completed")
     page.goto(ruled.address + "/rules?tab=stops")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeGuard, get_type_hints
 
 from fastapi import Depends, Header, Path, Query
-from pydantic import AfterValidator
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
 from cairn.services.errors import InvalidInput
 
@@ -43,7 +43,15 @@ def storable(text: str) -> str:
     return text
 
 
+def iso_time(value: object) -> object:
+    """Reject numbers, which pydantic would read as seconds since 1970: `2030` is not a year to it."""
+    if isinstance(value, int | float) or (isinstance(value, str) and re.fullmatch(r"\s*[-+]?[\d.]+\s*", value)):
+        raise ValueError("expected a date and time such as 2026-03-16T09:30:00Z")
+    return value
+
+
 Text = Annotated[str, AfterValidator(storable)]
+Time = Annotated[AwareDatetime, BeforeValidator(iso_time)]
 
 IfMatch = Annotated[
     str | None, Header(alias="If-Match", description="The ETag you have read. 412 if it has changed since.")

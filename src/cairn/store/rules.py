@@ -90,7 +90,7 @@ def save(
 def stop(
     connection: sa.Connection, current: ActiveRuleVersion, stopped: bool, reason: str, by: str, at: datetime
 ) -> ActiveRuleVersion:
-    """Stop or resume automatic approvals."""
+    """Start or lift the emergency stop."""
     updated = ActiveRuleVersion(current.scope, current.revision, stopped)
     number = connection.execute(sa.select(sa.func.coalesce(sa.func.max(S.number), 0))).scalar_one() + 1
     row = {"number": number, "stopped": stopped, "reason": reason, "by": by, "at": at}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from cairn.api.parameters import Text
+from cairn.api.parameters import Text, Time
 from cairn.api.request_body import RequestBody
 from cairn.services.actors import Role, Scope
 from cairn.services.identity.tokens import MAX_OWN_LIFETIME
@@ -83,8 +83,8 @@ class CreateTokenRequest(RequestBody):
 
 class CreateDelegationRequest(RequestBody):
     to_user: Annotated[Text, Field(max_length=200, description="User who decides for the one who is away.")]
-    ends_at: Annotated[AwareDatetime, Field(strict=False)]
-    starts_at: Annotated[AwareDatetime | None, Field(strict=False, description="Default: now.")] = None
+    ends_at: Annotated[Time, Field(strict=False)]
+    starts_at: Annotated[Time | None, Field(strict=False, description="Default: now.")] = None
     from_user: Annotated[Text | None, Field(max_length=200, description="User who is away. Default: you.")] = None
     reason: Line = ""
 

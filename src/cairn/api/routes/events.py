@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import AwareDatetime
 
 from cairn.api.dependencies import Services
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, operation, operation_router
-from cairn.api.parameters import IdQuery, Paging, Text, grouped
+from cairn.api.parameters import IdQuery, Paging, Text, Time, grouped
 from cairn.services.events.queries import EventFilter
 from cairn.services.events.views import ChainVerification, EventPage
 
@@ -20,8 +19,8 @@ router = operation_router("/api/events", "Events")
 
 @dataclass(frozen=True, slots=True)
 class EventPeriod:
-    since: Annotated[AwareDatetime | None, Query(description="Only events at or after this time.")] = None
-    until: Annotated[AwareDatetime | None, Query(description="Only events before this time.")] = None
+    since: Annotated[Time | None, Query(description="Only events at or after this time.")] = None
+    until: Annotated[Time | None, Query(description="Only events before this time.")] = None
 
 
 @router.get("")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query, Request
-from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import rules as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
-from cairn.api.parameters import ApprovalId, IdQuery, Paging
+from cairn.api.parameters import ApprovalId, IdQuery, Paging, Time
 from cairn.api.requests.rules import ReviewAuditRequest
 from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
 from cairn.services.approvals.eligibility import DECIDE
@@ -40,7 +39,7 @@ async def backtest_rules(
     request: Request,
     services: Services,
     pipeline_id: IdQuery = None,
-    since: Annotated[AwareDatetime | None, Query(description="Only approvals requested since this time.")] = None,
+    since: Annotated[Time | None, Query(description="Only approvals requested since this time.")] = None,
     limit: Annotated[
         int, Query(ge=1, le=MAX_DECISIONS, description="Maximum number of decisions, newest first.")
     ] = MAX_DECISIONS,

@@ -132,7 +132,10 @@ class HttpCalls:
         return ProblemResponse(response.status_code, cast("JsonObject", problem))
 
     def _unreachable(self, reason: str) -> ServerUnreachable:
-        return ServerUnreachable(f"Can't reach the server at {self._server_name}: {reason}.")
+        return ServerUnreachable(
+            f"Can't reach the server at {self._server_name}: {reason}. Check that it is running, or choose another "
+            "with --server."
+        )
 
 
 def _decoded(response: httpx.Response) -> Any:

@@ -46,7 +46,7 @@ export function EmergencyStopButton() {
 export function EmergencyStopBanner() {
   const { data } = useQuery({ ...emergencyStop(), refetchInterval: 30_000 })
   const isAdmin = useRoles().includes('admin')
-  const [resuming, setResuming] = useState(false)
+  const [lifting, setLifting] = useState(false)
   const [editingReason, setEditingReason] = useState(false)
   if (data?.stopped !== true) return null
   const hasNoReason = data.reason === '' || data.reason === DEFAULT_REASON
@@ -66,13 +66,13 @@ export function EmergencyStopBanner() {
           <Button variant="subtle" onClick={() => setEditingReason(true)}>
             {hasNoReason ? 'Add reason…' : 'Edit reason…'}
           </Button>
-          <Button onClick={() => setResuming(true)}>Resume automatic approvals…</Button>
+          <Button onClick={() => setLifting(true)}>Lift emergency stop…</Button>
           {editingReason && (
             <ReasonDialog reason={hasNoReason ? '' : data.reason} onClose={() => setEditingReason(false)} />
           )}
         </>
       )}
-      <ResumeDialog opened={resuming} onClose={() => setResuming(false)} />
+      <LiftDialog opened={lifting} onClose={() => setLifting(false)} />
     </section>
   )
 }
@@ -109,17 +109,17 @@ function ReasonDialog({ reason: savedReason, onClose }: { reason: string; onClos
   )
 }
 
-function ResumeDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+function LiftDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const client = useQueryClient()
   const [reason, setReason] = useState('')
   return (
     <FormDialog
-      title="Resume automatic approvals?"
+      title="Lift the emergency stop?"
       opened={opened}
       onClose={onClose}
       cancelLabel="Cancel"
-      submitLabel="Resume automatic approvals"
-      errorTitle="Couldn't resume automatic approvals."
+      submitLabel="Lift emergency stop"
+      errorTitle="Couldn't lift the emergency stop."
       note="Pending approvals stay pending."
       onSubmit={async () => {
         client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(false, reason.trim()))

@@ -20,7 +20,7 @@ export function EmergencyStopHistory() {
       rows={data.items.map((item) => ({
         key: `${item.at}${item.stopped}`,
         cells: [
-          <strong key="what">{item.stopped ? 'Stopped' : 'Resumed'}</strong>,
+          <strong key="what">{item.stopped ? 'Stopped' : 'Lifted'}</strong>,
           item.by ?? '',
           item.reason,
           item.at === null ? '' : formatDateTime(item.at),
