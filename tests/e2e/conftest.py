@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cairn.api.web_app import STATIC
-from tests.e2e.page_checks import Complaints
+from tests.e2e.page_checks import PageErrors
 from tests.e2e.server import Server
 
 PATIENCE = 40_000  # milliseconds: the tests share their machine
@@ -64,13 +64,13 @@ def fresh_server(tmp_path: Path) -> Generator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def complaints(page: Page) -> Generator[Complaints]:
-    """A page; its test fails on errors and on violations of the content security policy."""
+def page_errors(page: Page) -> Generator[PageErrors]:
+    """Fail the test on page errors and violations of the content security policy."""
     page.set_default_timeout(PATIENCE)
-    heard = Complaints(page)
-    yield heard
+    errors = PageErrors(page)
+    yield errors
     page.unroute_all(behavior="ignoreErrors")  # a mocked response may still be in flight
-    assert heard.faults == []
+    assert errors.errors == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A run with a mocked conversation: the browser needs no model."""
+"""A run with a mocked conversation, so that browser tests need no model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route
 from tests.e2e.samples import one_function
 from tests.e2e.server import Server
 
-# Replace EventSource by one that the test feeds.
+# Replace EventSource by one that the test controls.
 STREAMS = """
 window.streams = []
 class Stream extends EventTarget {
@@ -50,7 +50,7 @@ def usage(**facts: Any) -> dict[str, Any]:
     return {**none, **facts}
 
 
-class Talk:
+class MockConversation:
     """An agentic run with mocked messages, usage and budget."""
 
     def __init__(self, page: Page, server: Server, name: str) -> None:
@@ -93,11 +93,11 @@ class Talk:
         }
 
     def add(self, agent_name: str, content: str, **facts: Any) -> dict[str, Any]:
-        said = self.message(agent_name, content, **facts)
-        self.messages.append(said)
-        return said
+        message = self.message(agent_name, content, **facts)
+        self.messages.append(message)
+        return message
 
-    def hear(self, text: str, offset: int, **facts: Any) -> None:
+    def send_delta(self, text: str, offset: int, **facts: Any) -> None:
         """Send a part of the next message."""
         delta = {
             "execution_id": self.execution_id,
@@ -113,8 +113,8 @@ class Talk:
         }
         self.page.evaluate("([type, data]) => window.say(type, data)", ["message_delta", delta])
 
-    def tell(self, said: dict[str, Any]) -> None:
-        self.page.evaluate("([type, data]) => window.say(type, data)", ["message", said])
+    def send(self, message: dict[str, Any]) -> None:
+        self.page.evaluate("([type, data]) => window.say(type, data)", ["message", message])
 
     def _run(self, route: Route) -> None:
         answer = route.fetch()
@@ -123,21 +123,21 @@ class Talk:
             item["mode"] = "agentic"
         route.fulfill(response=answer, json={**found, **self.run})
 
-    def let_older_come(self) -> None:
+    def release_older(self) -> None:
         self.is_slow = False
         for route in self._waiting:
             self._messages(route)
 
     def _messages(self, route: Route) -> None:
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(route.request.url).query).items()}
-        if self.is_slow and "before" in asked:
+        query = {name: values[0] for name, values in parse_qs(urlsplit(route.request.url).query).items()}
+        if self.is_slow and "before" in query:
             self._waiting.append(route)
             return
-        if "after" not in asked:
-            self.pages.append(f"{asked['order']} {asked.get('before')}")
-        before, after = int(asked.get("before", 1 << 53)), int(asked.get("after", 0))
-        found = [said for said in self.messages if after < said["message_id"] < before]
-        if asked["order"] == "newest":
+        if "after" not in query:
+            self.pages.append(f"{query['order']} {query.get('before')}")
+        before, after = int(query.get("before", 1 << 53)), int(query.get("after", 0))
+        found = [message for message in self.messages if after < message["message_id"] < before]
+        if query["order"] == "newest":
             found.reverse()
         page = {"items": found[:100], "next_cursor": "more" if len(found) > 100 else None}
         route.fulfill(json={**page, "is_hidden": self.is_hidden})

@@ -16,9 +16,9 @@ axe.run(document, {iframes: false, resultTypes: ['violations']}).then((found) =>
 
 
 def axe(page: Page) -> list[str]:
-    """Violations that axe finds. Injected through the debugger, because the content security policy blocks scripts.
+    """Return the violations that axe finds. Previews in frames are isolated, so axe skips them.
 
-    A preview in a frame is closed to everybody, to axe too: it must not knock there.
+    Axe is injected through the debugger, because the content security policy blocks scripts.
     """
     page.locator("h1").first.wait_for(state="attached")  # the page is rendered
     debugger: Any = page.context.new_cdp_session(page)
@@ -32,7 +32,7 @@ def axe(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """By how many pixels the page is wider than the window."""
+    """Return how many pixels the page is wider than the window."""
     wider: int = page.evaluate(
         """() => Math.max(...['html', 'main'].map((name) => {
           const part = document.querySelector(name)
@@ -42,46 +42,51 @@ def overflow(page: Page) -> int:
     return wider
 
 
-LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
+APPEARANCES: list[tuple[Literal["light", "dark"], int]] = [
+    ("light", 1440),
+    ("dark", 1440),
+    ("light", 360),
+    ("dark", 360),
+]
 
 
-def look(page: Page, there: Locator | None = None) -> None:
+def check_page(page: Page, visible: Locator | None = None) -> None:
     """Check accessibility and overflow, light and dark, on a desktop and on a phone."""
-    for scheme, width in LOOKS:
+    for scheme, width in APPEARANCES:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
         expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-        if there is not None:
-            expect(there).to_be_visible()
+        if visible is not None:
+            expect(visible).to_be_visible()
         assert (axe(page), overflow(page)) == ([], 0), (scheme, width)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1440, "height": 900})
 
 
-class Complaints:
+class PageErrors:
     """Collect page errors and violations of the content security policy."""
 
     def __init__(self, page: Page) -> None:
-        self.found: list[str] = []
-        self._broken_off: set[str] = set()  # requests aborted by leaving a page
+        self.messages: list[str] = []
+        self._aborted: set[str] = set()  # requests aborted by leaving a page
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.found.append(f"error: {error}"))
+        page.on("pageerror", lambda error: self.messages.append(f"error: {error}"))
         page.on("requestfailed", self._failed)
 
     @property
-    def faults(self) -> list[str]:
-        """Everything found, except for modules whose loading was aborted by leaving the page."""
+    def errors(self) -> list[str]:
+        """All messages, except for modules whose loading was aborted by leaving the page."""
         return [
             one
-            for one in self.found
-            if not ("dynamically imported module" in one and any(address in one for address in self._broken_off))
+            for one in self.messages
+            if not ("dynamically imported module" in one and any(address in one for address in self._aborted))
         ]
 
     def _failed(self, request: Request) -> None:
         if request.failure == "net::ERR_ABORTED":
-            self._broken_off.add(request.url)
+            self._aborted.add(request.url)
 
     def _console(self, message: ConsoleMessage) -> None:
-        # Tests provoke failed requests; every other console error fails the test.
+        # tests provoke failed requests, but any other console error fails the test
         if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
-            self.found.append(f"{message.type}: {message.text}")
+            self.messages.append(f"{message.type}: {message.text}")

@@ -40,8 +40,8 @@ class Server:
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
         }
         prepare(self.folder / "data")
-        words = ("serve", "--port", str(self._port), "--data-dir", str(self.folder / "data"))
-        process = CairnProcess(words, environment, stderr=self._log)
+        arguments = ("serve", "--port", str(self._port), "--data-dir", str(self.folder / "data"))
+        process = CairnProcess(arguments, environment, stderr=self._log)
         for line in process.stdout:
             if line.startswith("Open "):
                 self.start_link = line.removeprefix("Open ").strip()
@@ -56,7 +56,7 @@ class Server:
         self._log.close()
 
     def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None, token: str = TOKEN) -> Any:
-        """Call the API; a string is sent as YAML."""
+        """Call the API. A string is sent as YAML."""
         yaml = isinstance(body, str)
         data = body.encode() if yaml else None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
@@ -90,7 +90,7 @@ class Server:
         found: dict[str, Any] = self.call("GET", f"/api/runs/{run_id}")
         return found
 
-    def until(self, run_id: str, status: str) -> dict[str, Any]:
+    def wait_for_run(self, run_id: str, status: str) -> dict[str, Any]:
         """Wait until the run has a status."""
         deadline = time.monotonic() + PATIENCE
         while (run := self.run(run_id))["status"] != status:
@@ -104,8 +104,8 @@ class Server:
         found: dict[str, Any] = self.call("GET", f"/api/executions/{execution_id}")
         return found
 
-    def asked(self, run_id: str, position: int, kind: str) -> dict[str, Any]:
-        """Wait until the execution at a position waits for an approval: a job processes the submitted form."""
+    def wait_for_approval(self, run_id: str, position: int, kind: str) -> dict[str, Any]:
+        """Wait until the execution at a position has a pending approval of this kind, and return the execution."""
         deadline = time.monotonic() + PATIENCE
         while True:
             if self.run(run_id)["checkpoints"][position]["execution_id"] is not None:
@@ -113,9 +113,11 @@ class Server:
                 approval: dict[str, Any] | None = found["approval"]
                 if approval is not None and approval["kind"] == kind:
                     return found
-            assert time.monotonic() < deadline, f"checkpoint {position} does not ask for {kind}: {self.run(run_id)}"
+            assert time.monotonic() < deadline, (
+                f"checkpoint {position} has no pending {kind} approval: {self.run(run_id)}"
+            )
             time.sleep(0.05)
 
-    def let_go(self, gate: str) -> None:
+    def open_gate(self, gate: str) -> None:
         """Create the file that `e2e.wait` waits for."""
         (self.folder / gate).touch()

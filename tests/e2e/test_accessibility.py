@@ -1,4 +1,4 @@
-"""Every page, light and dark, on a desktop and on a phone: axe finds nothing and nothing overflows."""
+"""Every page is accessible and nothing overflows, light and dark, on a desktop and on a phone."""
 
 from __future__ import annotations
 
@@ -43,26 +43,26 @@ A *word* and `code`
 
 @pytest.fixture(scope="module")
 def app(server: Server) -> dict[str, str]:
-    """Runs in every state that is displayed differently; their addresses by name."""
+    """Create runs in every state that is displayed differently. Returns page addresses by name."""
     filled = server.start(server.define(form_then_approval("Filled", FIELDS)))
     waiting = server.start(server.define(MARKDOWN))
-    execution = server.asked(waiting, 0, "input")["execution_id"]
+    execution = server.wait_for_approval(waiting, 0, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"text": TEXT}})
-    server.asked(waiting, 0, "completion")
+    server.wait_for_approval(waiting, 0, "completion")
     failed = server.start(server.define(one_function("Failed", "e2e.fail_once", f"{{mark: {uuid4().hex}}}")))
-    server.until(failed, "paused")
+    server.wait_for_run(failed, "paused")
     done_pipeline = server.define(one_function("Done", "e2e.big_number"))
     done = server.start(done_pipeline)
-    server.until(done, "completed")
-    server.until(server.start(done_pipeline), "completed")
+    server.wait_for_run(done, "completed")
+    server.wait_for_run(server.start(done_pipeline), "completed")
     working = server.start(server.define(one_function("Working", "e2e.wait", "{gate: never}")))
     server.call("PUT", f"/api/pipelines/{done_pipeline}", {"pipeline_description": "Said later"})
     logging = server.start(server.define(one_function("Talking", "e2e.talk", "{gate: never, lines: 700}")))
-    approval = server.asked(waiting, 0, "completion")["approval"]["approval_id"]
+    approval = server.wait_for_approval(waiting, 0, "completion")["approval"]["approval_id"]
     proposing = server.start(server.define(REFUND))
-    action = server.asked(proposing, 4, "action")["approval"]["approval_id"]
+    action = server.wait_for_approval(proposing, 4, "action")["approval"]["approval_id"]
     faulty = server.start(server.define(one_function("Faulty", "e2e.fail")))
-    server.until(faulty, "paused")
+    server.wait_for_run(faulty, "paused")
     return {
         "home": "/",
         "approvals": "/approvals",
@@ -111,20 +111,20 @@ def app(server: Server) -> dict[str, str]:
     }
 
 
-def settled(page: Page) -> None:
+def wait_for_page(page: Page) -> None:
     expect(page.locator("h1")).to_have_count(1)
     expect(page.get_by_role("status", name="Loading")).to_have_count(0)
 
 
-def show(page: Page, server: Server, width: int) -> None:
+def sign_in(page: Page, server: Server, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme="light")
     page.goto(server.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
-def faults_of(page: Page, *schemes: Scheme) -> list[str]:
-    """In each color scheme: the page changes it without being loaded again."""
+def violations_of(page: Page, *schemes: Scheme) -> list[str]:
+    """Return accessibility violations and overflow in each color scheme, without reloading the page."""
     found: list[str] = []
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)
@@ -139,58 +139,60 @@ def faults_of(page: Page, *schemes: Scheme) -> list[str]:
 @pytest.mark.parametrize(
     ("width", "schemes"), [(1440, ("light", "dark")), (1100, ("light",)), (360, ("light", "dark"))]
 )
-def test_every_page(page: Page, server: Server, app: dict[str, str], width: int, schemes: tuple[Scheme, ...]) -> None:
-    show(page, server, width)
+def test_every_page_is_accessible(
+    page: Page, server: Server, app: dict[str, str], width: int, schemes: tuple[Scheme, ...]
+) -> None:
+    sign_in(page, server, width)
     found: dict[str, list[str]] = {}
     for name, address in app.items():
         page.goto(server.address + address)
-        settled(page)
-        if faults := faults_of(page, *schemes):
-            found[name] = faults
+        wait_for_page(page)
+        if violations := violations_of(page, *schemes):
+            found[name] = violations
     assert found == {}
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("width", [1440, 360])
-def test_every_dialog(page: Page, server: Server, app: dict[str, str], width: int) -> None:
-    show(page, server, width)
+def test_every_dialog_is_accessible(page: Page, server: Server, app: dict[str, str], width: int) -> None:
+    sign_in(page, server, width)
     found: dict[str, list[str]] = {}
     page.goto(server.address + app["pipeline"])
     page.get_by_role("button", name="Start v3 (based on v2)").click()
     expect(page.get_by_label("Input (JSON, optional)")).to_be_visible()
-    found["start"] = faults_of(page, "light", "dark")
+    found["start"] = violations_of(page, "light", "dark")
     page.goto(server.address + app["approval"])
     page.get_by_role("button", name="Reject…").click()
     expect(page.get_by_label("Reason")).to_be_focused()
-    found["reject"] = faults_of(page, "light", "dark")
+    found["reject"] = violations_of(page, "light", "dark")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.goto(server.address + app["approval of an action"])
     page.get_by_role("button", name="Modify").click()
     expect(page.get_by_role("dialog", name="Modify action").get_by_label("Subject")).to_be_visible()
-    found["modify"] = faults_of(page, "light", "dark")
+    found["modify"] = violations_of(page, "light", "dark")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Reassign…").click()
     expect(page.get_by_role("dialog", name="Reassign approval")).to_be_visible()
-    found["hand over"] = faults_of(page, "light", "dark")
+    found["hand over"] = violations_of(page, "light", "dark")
     page.goto(server.address + app["approvals"])
     page.get_by_role("checkbox", name="Select Send “Refund").first.check()
     page.get_by_role("button", name="Approve 1…").click()
     expect(page.get_by_role("dialog", name="Approve 1: Send email")).to_be_visible()
-    found["several"] = faults_of(page, "light", "dark")
+    found["several"] = violations_of(page, "light", "dark")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
-    found["keys"] = faults_of(page, "light", "dark")
+    found["keys"] = violations_of(page, "light", "dark")
     page.goto(server.address + app["completed run"])
     page.get_by_role("button", name="More actions for this run").click()
     expect(page.get_by_role("menuitem", name="Run again with the same input")).to_be_visible()
-    found["menu"] = faults_of(page, "light", "dark")
+    found["menu"] = violations_of(page, "light", "dark")
     page.get_by_role("menuitem", name="Restart from the first checkpoint…").click()
     expect(page.get_by_role("dialog", name="Start pass 2")).to_be_visible()
-    found["restart"] = faults_of(page, "light", "dark")
+    found["restart"] = violations_of(page, "light", "dark")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="More actions for this run").click()
@@ -200,8 +202,8 @@ def test_every_dialog(page: Page, server: Server, app: dict[str, str], width: in
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Roll back…").click()
     expect(page.get_by_role("dialog")).to_contain_text("Archived, not deleted")
-    found["rollback"] = faults_of(page, "light", "dark")
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    found["rollback"] = violations_of(page, "light", "dark")
+    assert {name: violations for name, violations in found.items() if violations} == {}
 
 
 def test_artifact_content_is_never_executed(signed_in: Page, server: Server, app: dict[str, str]) -> None:
@@ -213,7 +215,7 @@ def test_artifact_content_is_never_executed(signed_in: Page, server: Server, app
 
 
 def test_the_timeline_expands_on_a_phone(page: Page, server: Server, app: dict[str, str]) -> None:
-    show(page, server, 360)
+    sign_in(page, server, 360)
     page.goto(server.address + app["working run"])
     picker = page.get_by_role("button", name="1 of 1, Work")
     picker.click()

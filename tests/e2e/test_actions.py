@@ -21,7 +21,7 @@ WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
 def propose(server: Server) -> dict[str, Any]:
     """Start a run that proposes a refund email and return its approval."""
     run_id = server.start(server.define(REFUND))
-    approval: dict[str, Any] = server.asked(run_id, 4, "action")["approval"]
+    approval: dict[str, Any] = server.wait_for_approval(run_id, 4, "action")["approval"]
     return approval
 
 
@@ -45,7 +45,7 @@ def detail(server: Server, approval: dict[str, Any]) -> dict[str, Any]:
 
 @WIDTHS
 def test_the_page_shows_everything_about_the_action(page: Page, server: Server, width: int) -> None:
-    """Action, reasoning, confidence, risk and why, data, steps, digest; then it is approved with a comment."""
+    """Action, reasoning, confidence, risk with its reason, data, steps and digest. It is approved with a comment."""
     approval = propose(server)
     open_approval(page, server, approval, width)
     main = page.get_by_role("main")
@@ -69,7 +69,7 @@ def test_the_page_shows_everything_about_the_action(page: Page, server: Server, 
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     expect(page.get_by_text("No mail server is set up")).to_be_visible()
-    server.until(approval["run_id"], "completed")
+    server.wait_for_run(approval["run_id"], "completed")
     assert [(vote["decision"], vote["feedback"]) for vote in detail(server, approval)["decisions"]] == [
         ("approve", "Checked against the policy.")
     ]
@@ -86,12 +86,12 @@ def test_an_action_is_rejected_with_a_reason(page: Page, server: Server, width: 
     dialog.get_by_label("Reason").fill("The amount exceeds the policy.")
     dialog.get_by_role("button", name="Reject and fail run").click()
     expect(page.get_by_text("Rejected by")).to_be_visible()
-    server.until(approval["run_id"], "failed")
+    server.wait_for_run(approval["run_id"], "failed")
 
 
 @WIDTHS
 def test_changed_parameters_show_a_live_diff(page: Page, server: Server, width: int) -> None:
-    """Form, diff, validation; the approved parameters are executed."""
+    """Form, diff and validation. The approved parameters are executed."""
     approval = propose(server)
     open_approval(page, server, approval, width)
     page.get_by_role("button", name="Modify").click()
@@ -115,7 +115,7 @@ def test_changed_parameters_show_a_live_diff(page: Page, server: Server, width: 
     dialog.get_by_role("button", name="Approve with 2 changes").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     expect(page.get_by_role("heading", name=f"Send “URGENT: {SUBJECT}” to customer@example.com")).to_be_visible()
-    server.until(approval["run_id"], "completed")
+    server.wait_for_run(approval["run_id"], "completed")
     action = detail(server, approval)["action"]
     assert action["approved_parameters"] == {
         **action["parameters"],
@@ -145,7 +145,7 @@ def test_invalid_json_is_reported_and_kept(page: Page, server: Server) -> None:
 
 
 def test_a_risky_action_needs_more_than_one_key(page: Page, server: Server) -> None:
-    """The first key only moves the focus; ↵ confirms."""
+    """The first key only moves the focus, and ↵ confirms."""
     approval = propose(server)
     open_approval(page, server, approval)
     page.keyboard.press("a")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page_checks import look
+from tests.e2e.page_checks import check_page
 from tests.e2e.server import Server
 
 OWN = """name: fact-checker
@@ -42,7 +42,7 @@ def test_an_agent_is_created_edited_and_deleted(signed_in: Page, server: Server)
     rows = signed_in.get_by_role("list", name="Agents").get_by_role("listitem")
     expect(rows).to_have_count(len(ready))
     expect(rows.first).to_contain_text("built in")
-    look(signed_in)
+    check_page(signed_in)
     signed_in.get_by_label("Search agents").fill("ticket")
     expect(rows.filter(has_text="ticket-analyzer")).to_have_count(1)
     expect(rows.filter(has_text="Chair")).to_have_count(0)
@@ -57,7 +57,7 @@ def test_an_agent_is_created_edited_and_deleted(signed_in: Page, server: Server)
     save.click()
     expect(signed_in.get_by_text("Couldn't save the agent. Your text is still here.")).to_be_visible()
     expect(signed_in.get_by_role("button", name=re.compile("Error on line 5"))).to_be_visible()
-    look(signed_in)
+    check_page(signed_in)
     signed_in.reload()
     expect(signed_in.get_by_label("Agent (YAML)")).to_have_value(re.compile("file_operation"))
     write(signed_in, f"{OWN}tools: [file_operations]\n")
@@ -73,7 +73,7 @@ def test_an_agent_is_created_edited_and_deleted(signed_in: Page, server: Server)
     pipeline_id = server.define(USER)
     signed_in.reload()
     expect(signed_in.get_by_role("link", name="Checked facts")).to_be_visible()
-    look(signed_in)
+    check_page(signed_in)
     signed_in.get_by_role("button", name="Delete agent").click()
     expect(signed_in.get_by_text("Couldn't delete the agent.")).to_be_visible()
     expect(main).to_contain_text("fact-checker is used by Checked facts")
@@ -88,7 +88,7 @@ def test_an_agent_is_created_edited_and_deleted(signed_in: Page, server: Server)
     signed_in.get_by_role("tab", name="Revisions").click()
     changes = signed_in.get_by_role("region", name="Changes in revision 2")
     expect(changes.locator("p[data-sign='+'] mark")).to_have_text("each")
-    look(signed_in)
+    check_page(signed_in)
     signed_in.get_by_role("button", name="Revision 1").click()
     signed_in.get_by_role("button", name="Restore revision 1").click()
     expect(main).to_contain_text("revision 3")
@@ -128,6 +128,6 @@ def test_saving_an_agent_lists_the_pipelines_it_breaks(signed_in: Page, server: 
     signed_in.get_by_role("button", name="Save agent").click()
     warning = signed_in.get_by_text("Counted things has an error with this agent")
     expect(warning).to_be_visible()
-    look(signed_in, warning)
+    check_page(signed_in, warning)
     signed_in.get_by_role("main").get_by_role("button", name="Dismiss").click()
     expect(warning).to_have_count(0)

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page_checks import look
+from tests.e2e.page_checks import check_page
 from tests.e2e.server import Server
 
 SPEECH = "A refund keeps the customer. " * 60  # takes the simulated model some seconds
@@ -131,7 +131,7 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     tool.click()
     expect(log.get_by_role("region", name="Result of write_file").first).to_contain_text("Written")
     page.get_by_role("tab", name="Conversation").click()
-    look(page, log)
+    check_page(page, log)
 
     # Artifacts, cost, input.
     rail = page.get_by_role("complementary", name="Artifacts")
@@ -143,7 +143,7 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     expect(page.get_by_role("region", name="REFERENCED OUTPUT: Checkpoint 1 from v1")).to_contain_text('"high"')
     panel = page.get_by_role("tabpanel", name="Context")
     expect(panel).to_contain_text("tokens, formatted as markdown")
-    look(page, panel)
+    check_page(page, panel)
 
     # The invalid result: position, expected type, actual value.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Triage").click()
@@ -156,19 +156,19 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     expect(validation.get_by_text("triage.json#/urgency")).to_be_visible()
     expect(validation.locator("dd")).to_have_text(['one of "low", "medium", "high"', '"soon"'])
     expect(page.get_by_role("tabpanel", name="Overview")).to_contain_text("in 4 calls, simulated, free")
-    look(page, validation)
+    check_page(page, validation)
 
     # After the decision the conversation can still be read.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Decide").click()
     page.get_by_role("button", name="Approve").click()
-    paced.until(run_id, "completed")
+    paced.wait_for_run(run_id, "completed")
     page.goto(f"{paced.address}/runs/{run_id}?checkpoint={paced.run(run_id)['checkpoints'][1]['checkpoint_id']}")
     expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("Written")
 
 
 def test_a_model_error_is_shown_in_plain_words(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(FAULTY))
-    server.until(run_id, "paused")
+    server.wait_for_run(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     words = server.execution(run_id, 0)["error_details"]["last_error"]["error_message"]
     failed = signed_in.get_by_role("tabpanel", name="Overview")
@@ -176,4 +176,4 @@ def test_a_model_error_is_shown_in_plain_words(signed_in: Page, server: Server) 
     expect(failed).to_contain_text(words)
     assert "add credit there" in words
     expect(failed.get_by_role("region", name="Failed attempts")).to_contain_text("quota")
-    look(signed_in, failed)
+    check_page(signed_in, failed)

@@ -26,7 +26,7 @@ WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
 def queue(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     """A server with an old form and three emails that have a deadline."""
     running = Server(tmp_path_factory.mktemp("queue"))
-    running.asked(running.start(running.define(form_then_approval("Filled by hand"))), 0, "input")
+    running.wait_for_approval(running.start(running.define(form_then_approval("Filled by hand"))), 0, "input")
     running.call("PUT", "/api/rules", RULES)
     propose(running, 3)
     yield running
@@ -36,7 +36,7 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 def propose(server: Server, times: int) -> list[dict[str, Any]]:
     pipeline_id = server.define(REFUND)
     runs = [server.start(pipeline_id) for _ in range(times)]
-    return [server.asked(run_id, 4, "action")["approval"] for run_id in runs]
+    return [server.wait_for_approval(run_id, 4, "action")["approval"] for run_id in runs]
 
 
 def open_at(page: Page, server: Server, address: str, width: int = DESK) -> None:
@@ -50,7 +50,7 @@ def rows(page: Page) -> Locator:
     return page.get_by_role("main").get_by_role("listitem").filter(has=page.locator("[data-row-link]"))
 
 
-def asked_for(page: Page) -> list[str]:
+def record_requests(page: Page) -> list[str]:
     """Collect the requests of the page from now on."""
     requests: list[str] = []
     page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
@@ -60,7 +60,7 @@ def asked_for(page: Page) -> list[str]:
 @WIDTHS
 def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int) -> None:
     """One list from one request, with the remaining time and what happens at the deadline."""
-    requests = asked_for(page)
+    requests = record_requests(page)
     open_at(page, queue, "/", width)
     expect(page.get_by_role("heading", level=1)).to_contain_text("waiting for you")
     first = rows(page).first
@@ -93,8 +93,8 @@ def test_the_inbox_is_filtered_and_sorted(page: Page, queue: Server, width: int)
     expect(rows(page).filter(has_text="Fill in Goals")).to_have_count(1)
 
 
-def test_keys_move_through_the_inbox_and_ask_for_confirmation(page: Page, queue: Server) -> None:
-    """J, K and ↵; the key of a decision never decides in the list."""
+def test_keys_navigate_the_inbox_and_ask_for_confirmation(page: Page, queue: Server) -> None:
+    """J, K and ↵. The key of a decision never decides in the list."""
     open_at(page, queue, "/approvals?kind=action&sort=age")
     expect(rows(page)).to_have_count(3)
     page.keyboard.press("j")
@@ -120,10 +120,10 @@ def test_keys_move_through_the_inbox_and_ask_for_confirmation(page: Page, queue:
 
 @WIDTHS
 def test_approvals_of_one_kind_are_decided_together(page: Page, fresh_server: Server, width: int) -> None:
-    """The dialog shows how many; an approval decided meanwhile is refused."""
+    """The dialog shows their number. An approval that was decided meanwhile is refused."""
     asked = propose(fresh_server, 3)
     form = fresh_server.start(fresh_server.define(form_then_approval("Not like these")))
-    fresh_server.asked(form, 0, "input")
+    fresh_server.wait_for_approval(form, 0, "input")
     open_at(page, fresh_server, "/approvals", width)
     boxes = page.get_by_role("checkbox", name="Select Send")
     expect(boxes).to_have_count(3)

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Error, Page, Route, expect
 
-from tests.e2e.page_checks import Complaints, look
+from tests.e2e.page_checks import PageErrors, check_page
 from tests.e2e.server import Server
 
 FILES = """
@@ -31,9 +31,9 @@ checkpoints:
 """
 
 
-def test_each_format_has_its_own_preview(signed_in: Page, server: Server, complaints: Complaints) -> None:
+def test_each_format_has_its_own_preview(signed_in: Page, server: Server, page_errors: PageErrors) -> None:
     run_id = server.start(server.define(FILES))
-    server.until(run_id, "completed")
+    server.wait_for_run(run_id, "completed")
     asked: list[str] = []
     left: list[str] = []
 
@@ -51,7 +51,7 @@ def test_each_format_has_its_own_preview(signed_in: Page, server: Server, compla
     expect(table.get_by_role("columnheader")).to_have_text(["customer", "note", "amount"])
     expect(table.get_by_role("cell", name="Nordwind, Ltd.")).to_be_visible()
     expect(table.get_by_role("cell", name="1200.50")).to_have_css("text-align", "right")
-    look(signed_in)
+    check_page(signed_in)
 
     signed_in.get_by_role("button", name="code.py").click()
     code = signed_in.get_by_role("region", name="Content of code.py")
@@ -65,19 +65,19 @@ def test_each_format_has_its_own_preview(signed_in: Page, server: Server, compla
     assert [url for url in asked if "mermaid" in url]
     signed_in.get_by_role("button", name="View full size").click()
     expect(signed_in.get_by_role("button", name="Fit to page")).to_be_visible()
-    look(signed_in)
+    check_page(signed_in)
 
     signed_in.get_by_role("button", name="wrong.mmd").click()
     expect(signed_in.get_by_text("This diagram can't be displayed.")).to_be_visible()
     expect(signed_in.get_by_text(re.compile("Parse error on line 2"))).to_be_visible()
     expect(signed_in.get_by_role("region", name="Content of wrong.mmd")).to_contain_text("intake --> ((")
-    look(signed_in)
+    check_page(signed_in)
 
     signed_in.get_by_role("button", name="page.html").click()
     frame = signed_in.frame_locator("iframe[title='Preview of page.html']")
     expect(frame.get_by_role("heading", name="Hello")).to_be_visible()
     assert signed_in.locator("iframe").get_attribute("sandbox") == ""
-    look(signed_in)
+    check_page(signed_in)
     frame.get_by_role("link", name="Leave for all").click()
     frame.get_by_role("link", name="Leave", exact=True).click()
     expect(frame.get_by_role("heading", name="Hello")).not_to_be_visible()  # the frame is empty and does not navigate
@@ -89,9 +89,9 @@ def test_each_format_has_its_own_preview(signed_in: Page, server: Server, compla
     with pytest.raises(Error, match="ERR_FAILED"):
         signed_in.context.new_page().goto("https://elsewhere.invalid/seen.png")
     assert left == ["https://elsewhere.invalid/seen.png"]  # the check itself works
-    blocked = [words for words in complaints.found if "srcdoc" in words or "elsewhere.invalid" in words]
-    assert any("Blocked script execution" in words for words in blocked), complaints.found
-    complaints.found[:] = [words for words in complaints.found if words not in blocked]
+    blocked = [words for words in page_errors.messages if "srcdoc" in words or "elsewhere.invalid" in words]
+    assert any("Blocked script execution" in words for words in blocked), page_errors.messages
+    page_errors.messages[:] = [words for words in page_errors.messages if words not in blocked]
 
 
 def test_the_diff_to_the_previous_version(signed_in: Page, server: Server) -> None:
@@ -100,12 +100,12 @@ def test_the_diff_to_the_previous_version(signed_in: Page, server: Server) -> No
     pipeline_id = server.define(REVISED)
     for text in ("# Cap\n\nSix months of fees.\n", "# Cap\n\nTwelve months of fees.\n\nBut for leaks.\n"):
         run_id = server.start(pipeline_id)
-        execution_id = server.asked(run_id, 0, "input")["execution_id"]
+        execution_id = server.wait_for_approval(run_id, 0, "input")["execution_id"]
         server.call("POST", f"/api/executions/{execution_id}/submit", {"fields": {"text": text}})
-        approval_id = server.asked(run_id, 0, "completion")["approval"]["approval_id"]
+        approval_id = server.wait_for_approval(run_id, 0, "completion")["approval"]["approval_id"]
         if text.startswith("# Cap\n\nSix"):
             server.call("POST", f"/api/executions/{execution_id}/approve-complete")
-            server.until(run_id, "completed")
+            server.wait_for_run(run_id, "completed")
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
     expect(signed_in.get_by_role("button", name="text.md")).to_contain_text("changed since v1")
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Twelve months of fees.")
@@ -114,7 +114,7 @@ def test_the_diff_to_the_previous_version(signed_in: Page, server: Server) -> No
     expect(changes.locator("mark").first).to_have_text("Six")
     expect(changes.locator("p[data-sign='+'] mark").first).to_have_text("Twelve")
     expect(signed_in.get_by_text("3 lines added, 1 removed.")).to_be_visible()
-    look(signed_in)
+    check_page(signed_in)
     signed_in.goto(f"{server.address}/approvals/{approval_id}")  # on the approval page too
     signed_in.get_by_text("Changes since v1", exact=True).click()
     expect(changes.locator("mark").first).to_have_text("Six")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.mock_conversation import NO_LIMITS, Talk, usage
+from tests.e2e.mock_conversation import NO_LIMITS, MockConversation, usage
 from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
 
@@ -15,17 +15,17 @@ FROM_END = "(log) => Math.round(log.scrollHeight - log.scrollTop - log.clientHei
 
 
 def test_messages_appear_as_they_are_written(signed_in: Page, server: Server) -> None:
-    talk = Talk(signed_in, server, "Debated")
-    talk.add("Cairn", "Debate the cap.\nAt length.", role="user", model=None, turn="debate/1/advocate")
+    conversation = MockConversation(signed_in, server, "Debated")
+    conversation.add("Cairn", "Debate the cap.\nAt length.", role="user", model=None, turn="debate/1/advocate")
     spent = usage(calls=1, input_tokens=1500, output_tokens=400, cost_usd=0.0042, seconds=3.2)
     thought = "They paid less.\nBut not much."
-    talk.add("Advocate", "A cap of **12 months**.", turn="debate/1/advocate", usage=spent, thinking=thought)
+    conversation.add("Advocate", "A cap of **12 months**.", turn="debate/1/advocate", usage=spent, thinking=thought)
     call = {"call_id": "1", "name": "file_operations", "arguments": {"operation": "read", "path": "clauses.json"}}
-    talk.add("Sceptic", "I look first.", turn="debate/1/sceptic", tool_calls=[call])
+    conversation.add("Sceptic", "I look first.", turn="debate/1/sceptic", tool_calls=[call])
     result = {"call_id": "1", "name": "file_operations", "content": "The file is not there.", "succeeded": False}
-    talk.add("Cairn", "", role="tool", model=None, turn="debate/1/sceptic", tool_results=[result])
-    talk.add("Judge", '{"ruling": "accept"}', turn="judge/1", purpose="judge", is_simulated=True)
-    signed_in.goto(talk.address)
+    conversation.add("Cairn", "", role="tool", model=None, turn="debate/1/sceptic", tool_results=[result])
+    conversation.add("Judge", '{"ruling": "accept"}', turn="judge/1", purpose="judge", is_simulated=True)
+    signed_in.goto(conversation.address)
 
     log = signed_in.get_by_role("log", name="Conversation of Work")
     expect(log.get_by_role("heading", level=3)).to_have_text(["Round 1", "Validation"])
@@ -45,13 +45,13 @@ def test_messages_appear_as_they_are_written(signed_in: Page, server: Server) ->
     log.get_by_role("button", name="Prompt for Advocate").click()
     expect(log.get_by_text("At length.")).to_be_visible()
 
-    talk.hear("Peers signed 🙂", 0)
-    talk.hear("Hm", 0, kind="thinking")
-    talk.hear(" **48**", 14)
+    conversation.send_delta("Peers signed 🙂", 0)
+    conversation.send_delta("Hm", 0, kind="thinking")
+    conversation.send_delta(" **48**", 14)
     coming = log.get_by_role("article", name="Sceptic works")
     expect(coming).to_contain_text("Peers signed 🙂 48")
     expect(coming.get_by_role("button", name="Thinking")).to_have_attribute("aria-expanded", "false")
-    talk.tell(talk.add("Sceptic", "Peers signed 48, whole."))
+    conversation.send(conversation.add("Sceptic", "Peers signed 48, whole."))
     expect(coming).to_have_count(1)
     expect(coming).to_contain_text("Peers signed 48, whole.")
     looks: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 360)]
@@ -63,24 +63,26 @@ def test_messages_appear_as_they_are_written(signed_in: Page, server: Server) ->
 
 
 def test_a_long_conversation_opens_at_its_end(signed_in: Page, server: Server) -> None:
-    talk = Talk(signed_in, server, "Long talk")
+    conversation = MockConversation(signed_in, server, "Long talk")
     for number in range(250):
-        talk.add("Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a")
-    signed_in.goto(talk.address)
+        conversation.add(
+            "Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a"
+        )
+    signed_in.goto(conversation.address)
     log = signed_in.get_by_role("log", name="Conversation of Work")
     expect(log).to_contain_text("Point 249.")
     assert log.locator("[data-index]").count() < 60
-    talk.hear("And now " * 200, 0)
+    conversation.send_delta("And now " * 200, 0)
     expect(log).to_contain_text("And now")
     signed_in.wait_for_function(f"(log) => ({FROM_END})(log) === 0", arg=log.element_handle())
-    assert talk.pages == ["newest None"]
+    assert conversation.pages == ["newest None"]
 
     log.press("PageUp")
     follow = signed_in.get_by_role("button", name="Jump to latest")
     expect(follow).to_be_visible()
     signed_in.wait_for_timeout(300)
     place = log.evaluate("(log) => log.scrollTop")
-    talk.hear("more\n\n" * 40, 1600)
+    conversation.send_delta("more\n\n" * 40, 1600)
     signed_in.wait_for_timeout(300)
     assert log.evaluate("(log) => log.scrollTop") == place
 
@@ -89,7 +91,7 @@ def test_a_long_conversation_opens_at_its_end(signed_in: Page, server: Server) -
     expect(log).to_contain_text("Point 150.")
     seen = log.get_by_role("article").filter(has_text="Point 152.")
     expect(seen).to_have_count(1)
-    while talk.pages[-1] != "newest 51":
+    while conversation.pages[-1] != "newest 51":
         log.press("PageUp")
         signed_in.wait_for_timeout(100)
     expect(log.get_by_role("article").first).to_be_visible()
@@ -97,18 +99,20 @@ def test_a_long_conversation_opens_at_its_end(signed_in: Page, server: Server) -
         log.press("Home")
         signed_in.wait_for_timeout(100)
     expect(signed_in.get_by_role("button", name="Load earlier messages")).to_have_count(0)
-    assert talk.pages == ["newest None", "newest 151", "newest 51"]
+    assert conversation.pages == ["newest None", "newest 151", "newest 51"]
     follow.click()
     expect(follow).to_have_count(0)
     signed_in.wait_for_function(f"(log) => ({FROM_END})(log) === 0", arg=log.element_handle())
 
 
 def test_loading_older_messages_keeps_the_position(signed_in: Page, server: Server) -> None:
-    talk = Talk(signed_in, server, "Read upwards")
+    conversation = MockConversation(signed_in, server, "Read upwards")
     for number in range(150):
-        talk.add("Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a")
-    talk.is_slow = True
-    signed_in.goto(talk.address)
+        conversation.add(
+            "Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a"
+        )
+    conversation.is_slow = True
+    signed_in.goto(conversation.address)
     log = signed_in.get_by_role("log", name="Conversation of Work")
     expect(log).to_contain_text("Point 149.")
     log.evaluate("(log) => { log.scrollTop = 300 }")
@@ -118,7 +122,7 @@ def test_loading_older_messages_keeps_the_position(signed_in: Page, server: Serv
     top += ".find((one) => one.getBoundingClientRect().bottom > at + 5);"
     top += " return [row.innerText.match(/Point \\d+/)[0], Math.round(row.getBoundingClientRect().top - at)] }"
     before = log.evaluate(top)
-    talk.let_older_come()
+    conversation.release_older()
     expect(signed_in.get_by_text("Loading earlier messages…")).to_have_count(0)
     signed_in.wait_for_timeout(300)
     assert log.evaluate("(log) => log.scrollTop") > 3000
@@ -127,25 +131,25 @@ def test_loading_older_messages_keeps_the_position(signed_in: Page, server: Serv
 
 
 def test_hidden_and_empty_messages_are_marked(signed_in: Page, server: Server) -> None:
-    talk = Talk(signed_in, server, "Hidden talk")
-    signed_in.goto(talk.address)
+    conversation = MockConversation(signed_in, server, "Hidden talk")
+    signed_in.goto(conversation.address)
     expect(signed_in.get_by_text("No messages yet.")).to_be_visible()
-    talk.is_hidden = True
+    conversation.is_hidden = True
     signed_in.reload()
     expect(signed_in.get_by_text("This conversation is hidden")).to_be_visible()
-    talk.add("Writer", "Seen by an admin.")
+    conversation.add("Writer", "Seen by an admin.")
     signed_in.reload()
     expect(signed_in.get_by_text("Hidden from other users.")).to_be_visible()
     expect(signed_in.get_by_role("article", name="Writer works")).to_contain_text("Seen by an admin.")
 
 
 def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
-    talk = Talk(signed_in, server, "Spent")
+    conversation = MockConversation(signed_in, server, "Spent")
     message = "The run has used $2.03 of its budget of $2.00."
     amounts = {"allowed": 2.0, "used": 2.03, "is_exhausted": True, "unpriced_calls": 1}
     status = {"period": "run", "limit": "max_cost_usd", **amounts, "message": message}
     limits = {"run_limits": NO_LIMITS, "definition_limits": {**NO_LIMITS, "max_cost_usd": 2.0}}
-    talk.run = {
+    conversation.run = {
         "status": "paused",
         "over_budget": message,
         "available_commands": [],
@@ -160,7 +164,7 @@ def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
 
     signed_in.route("**/api/runs/*/budget", answer)
     signed_in.route("**/api/runs/*/resume", answer)
-    signed_in.goto(talk.address)
+    signed_in.goto(conversation.address)
     expect(signed_in.get_by_text("$2.03", exact=True).first).to_be_visible()
     expect(signed_in.get_by_text("Budget exhausted")).to_be_visible()
     bar = signed_in.get_by_role("region", name="Status and actions")

@@ -17,7 +17,7 @@ def test_a_failed_check_is_shown_and_repaired(page: Page, fresh_server: Server, 
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     pipeline_id = fresh_server.define(one_function("Done", "e2e.big_number"))
-    fresh_server.until(fresh_server.start(pipeline_id), "completed")
+    fresh_server.wait_for_run(fresh_server.start(pipeline_id), "completed")
     runs = fresh_server.folder / "data" / "pipelines" / pipeline_id / "runs"
     (runs / "mine.txt").write_text("Mine.")
 

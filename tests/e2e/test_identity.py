@@ -34,7 +34,7 @@ def open_page(page: Page, server: Server, address: str, width: int = 1280) -> No
     page.goto(server.address + address)
 
 
-def looks_well(page: Page) -> None:
+def check_current_page(page: Page) -> None:
     assert (axe(page), overflow(page)) == ([], 0)
 
 
@@ -50,22 +50,22 @@ def test_a_user_is_invited_accepts_and_is_removed(
     page.get_by_label("Email").fill("reviewer@example.com")
     page.get_by_role("checkbox", name="Approver").check()
     page.get_by_role("checkbox", name="Viewer").uncheck()
-    looks_well(page)
+    check_current_page(page)
     page.get_by_role("button", name="Create invitation").click()
     link = page.get_by_label("Link", exact=True)
     expect(link).to_be_visible()
-    looks_well(page)
+    check_current_page(page)
     address = link.input_value()
     page.get_by_role("button", name="Done", exact=True).click()
     expect(page.get_by_role("list", name="Pending invitations")).to_contain_text("reviewer")
-    looks_well(page)
+    check_current_page(page)
 
     theirs = guest.new_page()
     theirs.set_viewport_size({"width": width, "height": 800})
     theirs.goto(address)
     expect(theirs.get_by_role("heading", name="Welcome, reviewer")).to_be_visible()
     assert "invitation=" not in theirs.url
-    looks_well(theirs)
+    check_current_page(theirs)
     theirs.get_by_label("Password", exact=True).fill(PASSWORD)
     theirs.get_by_label("Repeat password").fill(PASSWORD)
     theirs.get_by_role("button", name="Set password and sign in").click()
@@ -93,7 +93,7 @@ def test_a_user_is_invited_accepts_and_is_removed(
 
 
 def test_signing_in_with_a_password(page: Page, fresh_server: Server, guest: BrowserContext) -> None:
-    """Signing in returns to the address; a wrong password does not reveal which of the two is wrong."""
+    """Signing in returns to the requested page. An error does not reveal whether name or password is wrong."""
     open_page(page, fresh_server, "/settings")
     page.get_by_label("New password").fill("short")
     page.get_by_role("button", name="Set password").click()
@@ -103,12 +103,12 @@ def test_signing_in_with_a_password(page: Page, fresh_server: Server, guest: Bro
 
     theirs = guest.new_page()
     theirs.goto(fresh_server.address + "/runs?status=failed")
-    looks_well(theirs)
+    check_current_page(theirs)
     theirs.get_by_label("Username or email").fill("admin")
     theirs.get_by_label("Password", exact=True).fill("not that one at all")
     theirs.get_by_role("button", name="Sign in", exact=True).click()
     expect(theirs.get_by_text("Wrong username or password.")).to_be_visible()
-    looks_well(theirs)
+    check_current_page(theirs)
     theirs.get_by_role("button", name="Use a start link or token").click()
     expect(theirs.get_by_label("Start link or token")).to_be_focused()
     theirs.get_by_role("button", name="Use username and password").click()
@@ -148,7 +148,7 @@ def test_a_company_account_signs_in(page: Page, tmp_path: Path) -> None:
         server = Server(tmp_path, port, CAIRN_OIDC=json.dumps([oidc]))
         try:
             page.goto(server.address + "/runs?status=failed")
-            looks_well(page)
+            check_current_page(page)
             page.get_by_role("button", name="Sign in with the company account").click()
             page.locator("input[name=sub]").fill("sub-1")
             page.locator("input[name=sub]").press("Enter")
@@ -159,7 +159,7 @@ def test_a_company_account_signs_in(page: Page, tmp_path: Path) -> None:
 
             page.goto(server.address + "/sign-in/corp?error=access_denied&error_description=You+said+no")
             expect(page.get_by_text("You said no")).to_be_visible()
-            looks_well(page)
+            check_current_page(page)
         finally:
             server.stop()
 
@@ -169,7 +169,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(page: Page, fresh_server: Se
     page.get_by_role("button", name="New token…").click()
     page.get_by_label("Name", exact=True).fill("Nightly import")
     page.get_by_role("checkbox", name="Run").check()
-    looks_well(page)
+    check_current_page(page)
     page.get_by_role("button", name="Create token").click()
     token = page.get_by_label("Token", exact=True).input_value()
     page.get_by_role("button", name="Done", exact=True).click()
@@ -183,7 +183,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(page: Page, fresh_server: Se
     assert status_with(fresh_server, token) == 401
     page.get_by_role("button", name="Show inactive tokens").click()
     expect(row).to_contain_text("revoked")
-    looks_well(page)
+    check_current_page(page)
 
 
 def test_a_user_without_admin_rights_manages_their_account(
@@ -209,16 +209,16 @@ def test_a_user_without_admin_rights_manages_their_account(
     expect(theirs.get_by_role("checkbox", name="Define")).to_have_count(0)
     assert theirs.get_by_label("Expires after").locator("option").all_inner_texts()[-1] == "1 year"
     theirs.get_by_role("checkbox", name="Decide").check()
-    looks_well(theirs)
+    check_current_page(theirs)
     theirs.get_by_role("button", name="Create token").click()
     token = theirs.get_by_label("Token", exact=True).input_value()
     theirs.get_by_role("button", name="Done", exact=True).click()
     row = theirs.get_by_role("list", name="API tokens").get_by_role("listitem")
     expect(row).to_contain_text("Read, Decide")
-    looks_well(theirs)
+    check_current_page(theirs)
     assert status_with(fresh_server, token) == 200
     theirs.set_viewport_size({"width": 360, "height": 800})
-    looks_well(theirs)
+    check_current_page(theirs)
     row.get_by_role("button", name="Revoke").click()
     theirs.get_by_role("button", name="Revoke token").click()
     expect(row).to_have_count(0)
@@ -281,7 +281,7 @@ def test_groups_delegations_and_secrets(page: Page, fresh_server: Server) -> Non
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="Your account").click()
     page.get_by_role("button", name="New delegation…").click()
     page.get_by_label("Delegate to", exact=True).select_option("reviewer")
-    looks_well(page)
+    check_current_page(page)
     page.get_by_role("button", name="Create delegation").click()
     deciding = page.get_by_role("list", name="Delegations")
     expect(deciding).to_contain_text("reviewer for admin")
@@ -297,4 +297,4 @@ def test_groups_delegations_and_secrets(page: Page, fresh_server: Server) -> Non
     assert "stays inside" not in page.content()
     page.get_by_role("button", name="Re-encrypt all").click()
     expect(page.get_by_text("Re-encrypted 1 secret.")).to_be_visible()
-    looks_well(page)
+    check_current_page(page)

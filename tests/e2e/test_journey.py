@@ -1,4 +1,4 @@
-"""The whole journey through the web app: from the start link to a rollback and its undo."""
+"""The complete journey through the web app, from the start link to a rollback and its undo."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ DESIGN = {
 }
 
 
-def test_from_set_up_to_rollback(page: Page, fresh_server: Server) -> None:
+def test_the_journey_from_setup_to_rollback(page: Page, fresh_server: Server) -> None:
     """Set-up, two versions, both rollbacks and the history, in the browser alone."""
     sign_in_and_create(page, fresh_server)
     first_version(page)
-    second_version_with_the_first_at_hand(page)
+    second_version_with_the_first_as_reference(page)
     rollback_within_the_run(page)
     rollback_to_the_first_version(page)
 
@@ -101,7 +101,7 @@ def let_design_start(page: Page) -> None:
     page.get_by_role("button", name="Approve", exact=True).click()
 
 
-def second_version_with_the_first_at_hand(page: Page) -> None:
+def second_version_with_the_first_as_reference(page: Page) -> None:
     page.get_by_role("link", name="Product discovery").click()
     page.get_by_role("button", name="Start v2 (based on v1)").click()
     page.get_by_role("dialog").get_by_role("button", name="Start v2 (based on v1)").click()

@@ -11,13 +11,13 @@ from tests.e2e.server import Server
 
 
 def answer(server: Server, run_id: str, goal: str) -> None:
-    execution = server.asked(run_id, 0, "input")
+    execution = server.wait_for_approval(run_id, 0, "input")
     server.call("POST", f"/api/executions/{execution['execution_id']}/submit", {"fields": {"goal": goal}})
-    server.asked(run_id, 0, "completion")
+    server.wait_for_approval(run_id, 0, "completion")
 
 
 def revise(server: Server, run_id: str, feedback: str) -> None:
-    execution = server.asked(run_id, 0, "completion")
+    execution = server.wait_for_approval(run_id, 0, "completion")
     server.call("POST", f"/api/executions/{execution['execution_id']}/revise", {"feedback": feedback})
 
 
@@ -90,7 +90,7 @@ def test_content_changed_while_reading_is_not_approved(signed_in: Page, server: 
 
 
 def test_a_second_decision_shows_who_decided_first(signed_in: Page, server: Server) -> None:
-    """The first decision counts; the text of the second is kept."""
+    """The first decision counts, and the text of the second is kept."""
     run_id = server.start(server.define(form_then_approval("Decided twice")))
     answer(server, run_id, "Fewer mails")
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -126,7 +126,7 @@ def test_a_run_is_announced_paused_and_stopped(signed_in: Page, server: Server) 
     expect(signed_in.get_by_role("log")).to_contain_text("waits for its gate")
     signed_in.get_by_role("button", name="Pause").click()
     expect(signed_in.get_by_text("Pausing after this checkpoint", exact=True)).to_be_visible()
-    server.let_go("narrated")
+    server.open_gate("narrated")
     expect(signed_in.get_by_text("The run is paused")).to_be_visible()
     signed_in.get_by_role("button", name="Resume").first.click()
     expect(signed_in.get_by_text("Run completed")).to_be_visible()
@@ -134,7 +134,7 @@ def test_a_run_is_announced_paused_and_stopped(signed_in: Page, server: Server) 
 
 def test_numbers_are_shown_with_all_their_digits(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(one_function("Big numbers", "e2e.big_number")))
-    server.until(run_id, "completed")
+    server.wait_for_run(run_id, "completed")
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
     panel = signed_in.get_by_role("tabpanel", name="Artifacts")
     expect(panel).to_contain_text('"exact": 12345678901234567890')
@@ -145,7 +145,7 @@ def test_numbers_are_shown_with_all_their_digits(signed_in: Page, server: Server
 
 def test_a_failed_run_shows_the_reason_and_can_be_retried(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(one_function("Fails once", "e2e.fail_once", "{mark: failed}")))
-    server.until(run_id, "paused")
+    server.wait_for_run(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     expect(signed_in.get_by_text("Work failed", exact=True)).to_be_visible()
     expect(signed_in.get_by_role("alert")).to_contain_text("The supplier's register does not answer.")

@@ -43,8 +43,8 @@ def jump(page: Page) -> Locator:
     return page.get_by_role("button", name="Jump to latest")
 
 
-def at_rest(page: Page, log: Locator) -> Any:
-    """The scroll position once the browser has settled."""
+def settled_position(page: Page, log: Locator) -> Any:
+    """Return the scroll position when it no longer changes."""
     last, now = None, log.evaluate(PLACE)
     while last != now:
         page.wait_for_timeout(150)
@@ -61,10 +61,10 @@ def test_the_log_follows_until_scrolled_up(signed_in: Page, server: Server) -> N
     log.focus()
     signed_in.keyboard.press("PageUp")
     expect(jump(signed_in)).to_be_visible()
-    place = at_rest(signed_in, log)
+    position = settled_position(signed_in, log)
     say(server, "Followed", 120)
     expect(jump(signed_in)).to_have_text(re.compile(r"Jump to latest \(120 new\)"))
-    assert log.evaluate(PLACE) == place
+    assert log.evaluate(PLACE) == position
 
     jump(signed_in).press("Enter")
     expect(log).to_contain_text("line 619 of what it says")
@@ -141,7 +141,7 @@ def test_the_log_is_filtered_by_level_and_text(signed_in: Page, server: Server) 
     expect(log).to_contain_text("line 1099 of what it says")
 
 
-def test_the_whole_log_is_copied_and_downloaded(signed_in: Page, server: Server, tmp_path: Path) -> None:
+def test_the_complete_log_is_copied_and_downloaded(signed_in: Page, server: Server, tmp_path: Path) -> None:
     open_log(signed_in, server, "Saved", 700)
     with signed_in.expect_download() as download:
         signed_in.get_by_role("link", name="Download full log").click()
@@ -201,7 +201,7 @@ checkpoints:
 def test_script_output_is_labeled(signed_in: Page, server: Server) -> None:
     """Stdout and stderr are labeled, fields are shown, and the end is at the lower edge, on a phone too."""
     run_id = server.start(server.define(PRINTING))
-    server.until(run_id, "paused")
+    server.wait_for_run(run_id, "paused")
     signed_in.set_viewport_size({"width": 360, "height": 640})
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=log")
     log = signed_in.get_by_role("log")

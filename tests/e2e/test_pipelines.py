@@ -135,7 +135,7 @@ def test_a_form_uploads_a_file(signed_in: Page, server: Server) -> None:
 
 def test_events_are_filtered_by_pipeline(signed_in: Page, server: Server) -> None:
     pipeline_id = server.define(one_function("Leaves a trail", "e2e.big_number"))
-    server.until(server.start(pipeline_id), "completed")
+    server.wait_for_run(server.start(pipeline_id), "completed")
     signed_in.goto(f"{server.address}/events")
     signed_in.get_by_label("Pipeline", exact=True).select_option(label="Leaves a trail")
     signed_in.wait_for_url(f"**pipeline_id={pipeline_id}*")

@@ -36,7 +36,7 @@ def fill(server: Server, run: str, position: int, **fields: str) -> None:
     while server.run(run)["checkpoints"][position]["execution_id"] is None:
         assert time.monotonic() < deadline, f"position {position} does not begin"
         time.sleep(0.05)
-    execution = server.asked(run, position, "input")["execution_id"]
+    execution = server.wait_for_approval(run, position, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": fields})
 
 
@@ -47,7 +47,7 @@ def run(server: Server) -> str:
     fill(server, run, 0, text="first version")
     fill(server, run, 1, text="how to use it")
     fill(server, run, 2, found="no test for the reset")
-    server.asked(run, 2, "completion")
+    server.wait_for_approval(run, 2, "completion")
     return run
 
 
@@ -114,8 +114,8 @@ def test_a_rework_that_became_impossible_keeps_the_input(signed_in: Page, server
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Instructions").fill("Write more.")
     expect(dialog.get_by_role("button", name="Redo Docs")).to_be_enabled()
-    asker = server.asked(run, 2, "completion")["execution_id"]
-    server.call("POST", f"/api/executions/{asker}/rework", {"checkpoint": "docs"}, expect=201)
+    requester = server.wait_for_approval(run, 2, "completion")["execution_id"]
+    server.call("POST", f"/api/executions/{requester}/rework", {"checkpoint": "docs"}, expect=201)
     expect(dialog.get_by_text("Checkpoint 'docs' is already being reworked.")).to_be_visible()
     expect(dialog.get_by_label("Instructions")).to_have_value("Write more.")
 

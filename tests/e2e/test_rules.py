@@ -132,7 +132,7 @@ def test_one_click_stops_all_automation(page: Page, ruled: Server, width: int) -
     """It applies at once, every page shows it, it is recorded, and resuming asks for confirmation."""
     ruled.call("PUT", "/api/rules", RULES)
     run_id = refund(ruled, 20)
-    assert ruled.until(run_id, "completed")["status"] == "completed"
+    assert ruled.wait_for_run(run_id, "completed")["status"] == "completed"
     open_page(page, ruled, "/rules", width)
     page.get_by_role("button", name="Stop all automatic approvals").click()
     banner = page.get_by_role("region", name="Emergency stop")
@@ -159,7 +159,7 @@ def test_one_click_stops_all_automation(page: Page, ruled: Server, width: int) -
     page.get_by_label("Findings").fill("A false alarm")
     page.get_by_role("button", name="Lift emergency stop", exact=True).click()
     expect(banner).to_have_count(0)
-    ruled.until(refund(ruled, 20), "completed")
+    ruled.wait_for_run(refund(ruled, 20), "completed")
     page.goto(ruled.address + "/rules?tab=stops")
     expect(page.get_by_role("list", name="Emergency stops")).to_contain_text("A false alarm")
     expect(page.get_by_role("list", name="Emergency stops")).to_contain_text("Refunds look odd")
@@ -195,7 +195,7 @@ def test_a_rule_is_backtested_and_sampled(page: Page, fresh_server: Server, widt
     page.get_by_role("button", name="Publish rules").click()
     expect(page.get_by_role("list", name="Rules")).to_contain_text("Small refunds")
 
-    fresh_server.until(refund(fresh_server, 20), "completed")
+    fresh_server.wait_for_run(refund(fresh_server, 20), "completed")
     page.get_by_role("tab", name="Autonomy").click()
     trust = page.get_by_role("list", name="Rule statistics")
     expect(trust).to_contain_text("0 of 1")

@@ -24,7 +24,7 @@ checkpoints:
 def halfway(server: Server, name: str) -> str:
     """Start a run whose first checkpoint is complete and whose second waits to be started."""
     run_id = server.start(server.define(BY_HAND.format(name=name)))
-    execution = server.asked(run_id, 0, "input")["execution_id"]
+    execution = server.wait_for_approval(run_id, 0, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"goal": "Fewer mails"}})
     while server.run(run_id)["pending_start_count"] == 0:
         pass
@@ -56,7 +56,7 @@ def test_errors_are_shown_per_attempt(signed_in: Page, server: Server) -> None:
         "    execution:\n", "    execution:\n      retry_config: {max_auto_retries: 1, retry_delay_seconds: 0}\n"
     )
     run_id = server.start(server.define(definition))
-    server.until(run_id, "paused")
+    server.wait_for_run(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     faults = signed_in.get_by_role("region", name="Failed attempts")
     expect(faults.get_by_role("heading")).to_have_text("2 failed attempts")
@@ -132,7 +132,7 @@ def test_a_late_undo_is_refused_on_the_page(signed_in: Page, server: Server) -> 
     roll_back(signed_in)
     expect(signed_in.get_by_text("Start Goals?")).to_be_visible()
     signed_in.get_by_role("button", name="Start", exact=True).click()
-    execution = server.asked(run_id, 0, "input")["execution_id"]
+    execution = server.wait_for_approval(run_id, 0, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"goal": "Something newer"}})
     expect(signed_in.get_by_text("Start Design?")).to_be_visible()
     signed_in.keyboard.press("z")

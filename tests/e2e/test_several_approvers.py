@@ -25,7 +25,7 @@ def test_the_second_approver_sees_the_changes_of_the_first(page: Page, fresh_ser
     token: str = server.call("POST", "/api/tokens", {"name": "e2e", "user": "reviewer"}, expect=201)["token"]
     server.call("PUT", "/api/rules", RULES)
     run_id = server.start(server.define(REFUND))
-    approval: dict[str, Any] = server.asked(run_id, 4, "action")["approval"]
+    approval: dict[str, Any] = server.wait_for_approval(run_id, 4, "action")["approval"]
     address = f"/api/approvals/{approval['approval_id']}"
 
     page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
@@ -48,7 +48,7 @@ def test_the_second_approver_sees_the_changes_of_the_first(page: Page, fresh_ser
     assert page.get_by_text("Not enough approvers").count() == 0
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
-    server.until(run_id, "completed")
+    server.wait_for_run(run_id, "completed")
     action = server.call("GET", address)["action"]
     assert (action["parameters"]["amount"], action["approved_parameters"]["amount"]) == (99.99, 89.99)
 
@@ -59,7 +59,7 @@ def test_too_few_approvers_is_shown_in_the_run_and_the_approval(page: Page, fres
     server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
     server.call("PUT", "/api/rules", RULES)
     server.call("DELETE", "/api/users/reviewer")
-    server.asked(server.start(server.define(REFUND)), 4, "action")
+    server.wait_for_approval(server.start(server.define(REFUND)), 4, "action")
     warning = "Needs 2 decisions, but only 1 user can decide. Give more users the approver role."
     page.goto(server.start_link)
     expect(page.get_by_text(warning)).to_be_visible()

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.page_checks import look
+from tests.e2e.page_checks import check_page
 from tests.e2e.server import Server
 
 
@@ -16,7 +16,7 @@ def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -
     signed_in.get_by_role("link", name="Templates", exact=True).click()
     cards = signed_in.get_by_role("main").get_by_role("heading", level=2)
     expect(cards).to_have_text([template["title"] for template in templates])
-    look(signed_in)
+    check_page(signed_in)
 
     signed_in.get_by_label("Uses").select_option("agents")
     expect(cards).to_have_text([one["title"] for one in templates if "agents" in one["uses"]])
