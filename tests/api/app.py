@@ -83,7 +83,7 @@ class App:
             found = [e for e in listed["items"] if e["checkpoint_position"] == position]
             return found[-1] if found else None
 
-        return await self.until(find)
+        return await self.wait_until(find)
 
     async def submit_form(self, run: Json, position: int = 0, **fields: Any) -> Json:
         """Submit a form and wait until it has been processed."""
@@ -94,13 +94,13 @@ class App:
             now = await self.get(f"/api/executions/{name}")
             return now if now["status"] != "in_progress" else None
 
-        return await self.until(processed)
+        return await self.wait_until(processed)
 
-    async def until(self, probe: Callable[[], Awaitable[T | None]]) -> T:
-        return await until(probe)
+    async def wait_until(self, probe: Callable[[], Awaitable[T | None]]) -> T:
+        return await wait_until(probe)
 
 
-async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
+async def wait_until(probe: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
     """Call the probe until it returns something other than None, and return that."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -151,4 +151,4 @@ async def _wait_for_lanes(cairn: AppServices) -> None:
     async def is_idle() -> bool | None:
         return None if await cairn.database.aread(lambda c: c.execute(query).scalar_one()) else True
 
-    await until(is_idle)
+    await wait_until(is_idle)

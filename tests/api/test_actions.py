@@ -43,7 +43,7 @@ async def proposed(app: App, reasoning: str = "because") -> Json:
         items = (await app.get("/api/approvals", run_id=run["run_id"]))["items"]
         return items[0] if items else None
 
-    return await app.until(pending)
+    return await app.wait_until(pending)
 
 
 async def test_the_approval_page_has_everything(app: App) -> None:

@@ -31,7 +31,7 @@ async def wait_for_status(app: App, run: Json, status: str = "completed") -> Jso
         now = await app.get(f"/api/runs/{run['run_id']}")
         return now if now["status"] == status else None
 
-    return await app.until(probe)
+    return await app.wait_until(probe)
 
 
 async def content(app: App, run: Json, position: int) -> str:
@@ -187,11 +187,11 @@ async def test_a_run_keeps_the_agents_it_started_with(app: App) -> None:
         is_so = now["status"] == "waiting_approval_to_complete" and now["revision_iteration"] == iteration
         return now if is_so else None
 
-    first = await app.until(lambda: waits(0))
+    first = await app.wait_until(lambda: waits(0))
     await app.put("/api/agents/parrot", speaker("Two."))
     path = f"/api/executions/{first['execution_id']}"
     await app.post(f"{path}/revise", {"feedback": "Say it again, please."})
-    await app.until(lambda: waits(1))
+    await app.wait_until(lambda: waits(1))
     assert await content(app, run, 0) == "One."
     await app.post(f"{path}/approve", {})
     await wait_for_status(app, run)
@@ -207,7 +207,7 @@ async def test_a_run_keeps_the_agents_it_started_with(app: App) -> None:
         now = await app.get(f"/api/executions/{first['execution_id']}")
         return now if now["status"] == "waiting_approval_to_complete" else None
 
-    await app.until(held)
+    await app.wait_until(held)
     assert await content(app, later, 0) == "Two."
 
 

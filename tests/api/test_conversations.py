@@ -50,7 +50,7 @@ async def run_conversation(app: App, **config: Any) -> tuple[str, str]:
             now = await app.get(f"/api/runs/{run['run_id']}")
             return now if now["status"] == "completed" else None
 
-        await app.until(done)
+        await app.wait_until(done)
         return run["run_id"], (await app.execution(run))["execution_id"]
 
 
@@ -137,15 +137,15 @@ async def test_messages_are_paged_and_filtered_by_attempt_key(app: App) -> None:
             status = (await app.get(path))["status"]
             return True if status == "waiting_approval_to_complete" else None
 
-        await app.until(waits)
+        await app.wait_until(waits)
         await app.post(f"{path}/revise", {"feedback": "shorter"})
 
         async def revised() -> Json | None:
             page = await app.get(f"{path}/messages")
             return page if len(page["items"]) == 5 else None
 
-        everything = await app.until(revised)
-        await app.until(waits)
+        everything = await app.wait_until(revised)
+        await app.wait_until(waits)
         await app.post(f"{path}/approve-complete")
     assert [(m["attempt_key"], m["is_current"]) for m in everything["items"]] == [("a1.r0.v0", False)] * 4 + [
         ("a1.r1.v0", True)
@@ -254,7 +254,7 @@ async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(ap
                 assert message.data["text"] == "The answer is 42."
             go.set()
             first, second = await messages(stream, 2)
-            await app.until(lambda: ended(app, run))
+            await app.wait_until(lambda: ended(app, run))
     assert [first.data["content"], second.data["content"]] == ["The answer is 42.", "Really."]
     listed = (await app.get(f"/api/executions/{execution}/messages"))["items"]
     assert listed == [first.data, second.data]
@@ -285,7 +285,7 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
             now = await app.get(path)
             return now if now["status"] == "paused" else None
 
-        held = await app.until(paused)
+        held = await app.wait_until(paused)
         assert (held["over_budget"], held["budget"]["status"][0]["is_exhausted"]) == (mentions("2 calls"), True)
         refused = await app.client.post(f"{path}/resume")
         assert (refused.status_code, refused.json()["detail"].startswith(held["over_budget"])) == (409, True)
@@ -299,7 +299,7 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
             assert (raised["status"], raised["budget"]["run_limits"]["max_calls"]) == ("paused", 5)
             assert (await editor.put(f"{path}/budget", json={"max_calls": 5})).status_code == 200
             assert (await editor.post(f"{path}/resume")).status_code == 200
-        await app.until(lambda: ended(app, run))
+        await app.wait_until(lambda: ended(app, run))
     assert (await app.client.put(f"{path}/budget", json={"max_calls": 9})).status_code == 409
     costs = await app.get(f"{path}/costs")
     assert (costs["group_by"], costs["total"]["cost_usd"], len(costs["items"])) == ("execution", 0.0375, 1)

@@ -179,7 +179,7 @@ async def test_roles_limit_each_step_of_a_run(app: App) -> None:
         async def pending() -> Any:
             return (await app.get(f"/api/executions/{execution}"))["approval"]
 
-        approval = await app.until(pending)
+        approval = await app.wait_until(pending)
         path = f"/api/approvals/{approval['approval_id']}/approve"
         for client in (viewer, editor):
             assert (await client.put(path, json={})).status_code == 403

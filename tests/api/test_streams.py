@@ -92,7 +92,7 @@ async def test_a_client_can_start_from_now(app: App) -> None:
     run = await app.run(await app.pipeline())
     await app.execution(run)
     await log(app, run, "before")
-    await app.until(lambda: logs_are_visible(app, run, 1))
+    await app.wait_until(lambda: logs_are_visible(app, run, 1))
     async with listening(app, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)

@@ -11,7 +11,7 @@ import pytest
 
 from cairn.adapters.simulated_model.documents import NOTE
 from cairn.definitions import builtin_templates
-from tests.api.app import App, Json, until
+from tests.api.app import App, Json, wait_until
 from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -75,7 +75,7 @@ async def complete_run(app: App, run: Json, correct: Json | None = None) -> Comp
             decided.append(seen)
         return now if now["status"] == "completed" else None
 
-    completed = await until(approve_all, 60)
+    completed = await wait_until(approve_all, 60)
     listed = (await app.get(f"/api/runs/{run['run_id']}/checkpoints", limit=50))["items"]
     executions = [await app.get(f"/api/executions/{one['execution_id']}") for one in listed]
     return CompletedRun(app, completed, executions, decided)

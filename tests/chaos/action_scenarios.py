@@ -39,16 +39,16 @@ def register_action_functions(app: App) -> None:
 async def pending_action(app: App) -> Ids:
     pipeline = await app.pipeline(step("mail", "write_mail"), step("end"))
     run = await app.start(pipeline)
-    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
-    await app.until_quiet()
+    approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
+    await app.wait_until_idle()
     return {"pipeline": pipeline, "run": run, "approval": approval.approval_id}
 
 
 async def approve_action(app: App, ids: Ids) -> None:
     modified_params = {"amount": 4}
     await app.cairn.approvals.decide(ids["approval"], "approve", modified_params=modified_params, actor=ADMIN)
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
 
 
 def sent_mails(app: App) -> list[str]:
@@ -66,12 +66,12 @@ async def check_sent(app: App, ids: Ids) -> None:
     def outcome() -> str | None:
         return "completed" if app.run(ids["run"]).status == "completed" else escalation()
 
-    approval_id = await app.until(outcome)
+    approval_id = await app.wait_until(outcome)
     if approval_id != "completed":
         assert len(sent_mails(app)) <= 1, "Cairn repeated an action that may have been executed"
         await app.cairn.approvals.decide(approval_id, "accept" if sent_mails(app) else "retry", actor=ADMIN)
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
     assert sent_mails(app) == ["4"]
     event_types = app.event_types(ids["run"])
     assert (event_types.count("approval_approved"), event_types.count("action_done")) == (

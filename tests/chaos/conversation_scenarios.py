@@ -57,8 +57,8 @@ async def pipeline(app: App) -> Ids:
 
 async def run_conversation(app: App, ids: Ids) -> None:
     started = await app.cairn.runs.create(ids["pipeline"], actor=ADMIN, command_id=COMMAND)
-    await app.until_run(started.run_id, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(started.run_id, "completed")
+    await app.wait_until_idle()
 
 
 async def check_conversation(app: App, ids: Ids) -> None:
@@ -66,8 +66,8 @@ async def check_conversation(app: App, ids: Ids) -> None:
         line.key
         for line in app.cairn.cost_queries.get_pipeline_costs(ids["pipeline"], CostQuery("run", 10, None)).items
     }
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     requests = (app.folder / PROVIDER).read_text().split()
     assert sorted(set(requests)) == ["1", "2", "3"], requests
     assert len(requests) <= ANSWERS + 1, "only the interrupted request is repeated"

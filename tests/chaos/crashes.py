@@ -77,7 +77,7 @@ def register_functions(app: App) -> None:
 
     @app.function("works_for_a_while")
     async def works_for_a_while(ctx: Ctx) -> dict[str, Any]:
-        await app.until(lambda: any(app.folder.glob("pipelines/*/runs/latest")))
+        await app.wait_until(lambda: any(app.folder.glob("pipelines/*/runs/latest")))
         return {}
 
 
@@ -93,20 +93,20 @@ async def ignore_applied(act: Awaitable[Any]) -> None:
 async def pending_approval(app: App) -> Ids:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"), step("end"))
     run = await app.start(pipeline)
-    approval = await app.until(lambda: app.execution(run, "goals").approval)
-    await app.until_quiet()
+    approval = await app.wait_until(lambda: app.execution(run, "goals").approval)
+    await app.wait_until_idle()
     return {"pipeline": pipeline, "run": run, "approval": approval.approval_id}
 
 
 async def approve(app: App, ids: Ids) -> None:
     await app.cairn.approvals.decide(ids["approval"], "approve", actor=ADMIN)
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
 
 
 async def check_approved(app: App, ids: Ids) -> None:
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
     assert len(app.artifacts(ids["run"])) == 3
     assert app.event_types(ids["run"]).count("approval_approved") == 1
     assert app.event_types(ids["run"]).count("execution_completed") == 3
@@ -120,8 +120,8 @@ async def failing_pipeline(app: App) -> Ids:
 async def run_until(app: App, ids: Ids, status: str) -> str:
     """Start the run with a fixed command id, so that repeating it starts only one run."""
     run = (await app.cairn.runs.create(ids["pipeline"], actor=ADMIN, command_id=COMMAND)).run_id
-    await app.until_run(run, status)
-    await app.until_quiet()
+    await app.wait_for_run(run, status)
+    await app.wait_until_idle()
     return run
 
 
@@ -144,9 +144,9 @@ async def check_failed(app: App, ids: Ids) -> None:
 async def partial_run(app: App) -> Ids:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
-    await app.fill(run, "more", more="yes")
-    await app.until_execution(run, "end", "in_progress")
-    await app.until_quiet()
+    await app.submit_form(run, "more", more="yes")
+    await app.wait_for_execution(run, "end", "in_progress")
+    await app.wait_until_idle()
     return {"pipeline": pipeline, "run": run, "names": app.names(pipeline, "runs/v1/c")}
 
 
@@ -165,7 +165,7 @@ async def check_rolled_back(app: App, ids: Ids) -> None:
     ]
     assert app.statuses(ids["run"]) == {"goals": "completed", "more": "in_progress", "end": "upcoming"}
     assert len(list((app.root(ids["pipeline"]) / ".errored").iterdir())) == 1
-    await app.fill(ids["run"], "more", more="again")
+    await app.submit_form(ids["run"], "more", more="again")
 
 
 async def rolled_back_run(app: App) -> Ids:
@@ -186,8 +186,8 @@ async def check_undone(app: App, ids: Ids) -> None:
 
 async def three_runs(app: App) -> Ids:
     pipeline = await app.pipeline(step("goals"), step("design"))
-    runs = [await app.done(pipeline) for _ in range(3)]
-    await app.until_quiet()
+    runs = [await app.run_to_completion(pipeline) for _ in range(3)]
+    await app.wait_until_idle()
     return {"pipeline": pipeline, "runs": runs}
 
 
@@ -195,16 +195,16 @@ async def roll_runs_back(app: App, ids: Ids) -> None:
     first, _, last = ids["runs"]
     request = RollbackSpec("run_level", last, first, target_checkpoint_position=0, rollback_id=ROLLBACK)
     await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
-    await app.until_run(first, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(first, "completed")
+    await app.wait_until_idle()
 
 
 async def check_runs_rolled_back(app: App, ids: Ids) -> None:
     first, *later = ids["runs"]
-    await app.until_run(first, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(first, "completed")
+    await app.wait_until_idle()
     assert [app.run(run).archived_by for run in later] == [ROLLBACK, ROLLBACK]
-    assert app.disk(ids["pipeline"])["runs/latest"] == "-> v1"
+    assert app.folder_contents(ids["pipeline"])["runs/latest"] == "-> v1"
     assert len(app.names(ids["pipeline"], ".archived")) == 8
     assert len(app.artifacts(first)) == 2
 
@@ -253,13 +253,13 @@ async def check_restored(app: App, ids: Ids) -> None:
 
 async def restart_run(app: App, ids: Ids) -> None:
     await app.cairn.runs.restart(ids["run"], pass_number=1, actor=ADMIN)
-    await app.until_execution(ids["run"], "more", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(ids["run"], "more", "in_progress")
+    await app.wait_until_idle()
 
 
 async def check_restarted(app: App, ids: Ids) -> None:
-    await app.until_execution(ids["run"], "more", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(ids["run"], "more", "in_progress")
+    await app.wait_until_idle()
     assert app.run(ids["run"]).pass_number == 2
     assert app.names(ids["pipeline"], "runs/v1/") == [
         "runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json",
@@ -283,7 +283,7 @@ async def check_created(app: App, ids: Ids) -> None:
     await create_pipeline(app, ids)  # repeating the command creates no second pipeline
     pipeline = app.pipeline_ids[-1]
     assert [event.event_type for event in app.events(pipeline_id=pipeline)] == ["pipeline_created"]
-    await app.done(pipeline)
+    await app.run_to_completion(pipeline)
 
 
 async def slow_pipeline(app: App) -> Ids:

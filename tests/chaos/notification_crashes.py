@@ -49,7 +49,7 @@ async def act(app: App, ids: Ids) -> Delivery:
         deliveries = app.cairn.notification_queries.list_deliveries(DeliveryFilter(run_id=run), 10, None).items
         return deliveries[0] if deliveries and deliveries[0].status in ENDED else None
 
-    return await app.until(ended_delivery)
+    return await app.wait_until(ended_delivery)
 
 
 class NamedCrashPoint(CrashPoints):

@@ -53,8 +53,8 @@ async def run_before_test(app: App) -> Ids:
         step("code", "write_code"), form("gate"), step("test", "test_code", outputs=["test.json"]), step("end")
     )
     run = await app.start(pipeline)
-    approval = await app.until(lambda: _pending_approval(app, run, "gate"))
-    await app.until_quiet()
+    approval = await app.wait_until(lambda: _pending_approval(app, run, "gate"))
+    await app.wait_until_idle()
     return {"pipeline": pipeline, "run": run, "approval": approval}
 
 
@@ -65,13 +65,13 @@ def _pending_approval(app: App, run: str, key: str) -> str | None:
 
 async def submit_gate(app: App, ids: Ids) -> None:
     await app.cairn.approvals.decide(ids["approval"], "answer", fields={"gate": "open"}, actor=ADMIN)
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
 
 
 async def check_sent_back(app: App, ids: Ids) -> None:
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
     await check_loop(app, ids)
     assert app.output(ids["run"], "test") == {"version": 2}
     assert app.workspaces(ids["pipeline"]) == set()
@@ -81,8 +81,8 @@ async def check_sent_back(app: App, ids: Ids) -> None:
 async def reviewed_run(app: App) -> Ids:
     pipeline = await app.pipeline(step("code", "write_code"), step("test", "give_back", approve="complete"))
     run = await app.start(pipeline)
-    await app.until(lambda: _pending_approval(app, run, "test"))
-    await app.until_quiet()
+    await app.wait_until(lambda: _pending_approval(app, run, "test"))
+    await app.wait_until_idle()
     return {"pipeline": pipeline, "run": run, "asker": app.execution(run, "test").execution_id}
 
 
@@ -92,9 +92,9 @@ async def request_rework(app: App, ids: Ids) -> None:
 
 
 async def _wait_for_repeated_approval(app: App, ids: Ids) -> None:
-    await app.until(lambda: app.execution(ids["run"], "test").dispatch_number >= 2 or None)
-    await app.until(lambda: _pending_approval(app, ids["run"], "test"))
-    await app.until_quiet()
+    await app.wait_until(lambda: app.execution(ids["run"], "test").dispatch_number >= 2 or None)
+    await app.wait_until(lambda: _pending_approval(app, ids["run"], "test"))
+    await app.wait_until_idle()
 
 
 async def check_requested(app: App, ids: Ids) -> None:
@@ -102,8 +102,8 @@ async def check_requested(app: App, ids: Ids) -> None:
     await check_loop(app, ids)
     assert app.output(ids["run"], "test")["code"] == {"version": 2}
     await app.decide(ids["run"], "test", "approve")
-    await app.until_run(ids["run"], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(ids["run"], "completed")
+    await app.wait_until_idle()
 
 
 # ---- rollback of a rework ------------------------------------------------------------------------------

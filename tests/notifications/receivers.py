@@ -76,7 +76,7 @@ class Receivers:
         return [json.loads(request.body) for request in self.requests(name)]
 
     async def emails(self, count: int) -> list[EmailMessage]:
-        await self.app.until(lambda: len(self.mail.mails) >= count or None)
+        await self.app.wait_until(lambda: len(self.mail.mails) >= count or None)
         messages: list[EmailMessage] = []
         for envelope in self.mail.mails:
             assert isinstance(envelope.content, bytes)
@@ -98,7 +98,7 @@ class Receivers:
             has_ended = len(deliveries) >= count and all(delivery.status in ENDED for delivery in deliveries)
             return deliveries if has_ended else None
 
-        return await self.app.until(ended)
+        return await self.app.wait_until(ended)
 
     async def clear(self) -> None:
         if self.original_rules is not None:

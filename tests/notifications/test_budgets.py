@@ -24,7 +24,7 @@ async def test_a_budget_sends_a_warning_and_then_reports_that_it_is_exhausted(re
     await receivers.channel("ops", "teams")
     with scripted_conversations(receivers.app.cairn, use_calls):
         run = await receivers.app.start(await receivers.app.pipeline(step("talk"), budget={"max_calls": 5}))
-        await receivers.app.until_run(run, "paused")
+        await receivers.app.wait_for_run(run, "paused")
         sent = await receivers.payloads("ops", 2)
     texts_by_url = {card(payload)["actions"][0]["url"]: texts(payload)[0] for payload in sent}
     assert texts_by_url == {

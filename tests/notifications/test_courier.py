@@ -211,7 +211,7 @@ async def wait_for_job(receivers: Receivers, delivery_id: str) -> None:
         lambda c: c.scalar(sa.select(d.notification_id).where(d.delivery_id == delivery_id))
     )
     job = f"notice:{notification_id}"
-    await receivers.app.until(lambda: job in cairn.database.read(lambda c: cairn.jobs.finished_jobs(c, (job,))))
+    await receivers.app.wait_until(lambda: job in cairn.database.read(lambda c: cairn.jobs.finished_jobs(c, (job,))))
 
 
 async def test_old_deliveries_are_deleted_unless_one_is_open(receivers: Receivers) -> None:

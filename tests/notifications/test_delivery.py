@@ -142,7 +142,7 @@ async def test_an_automatic_approval_is_reported_if_the_rule_notifies(receivers:
     )
     receivers.use_verdict(verdict)
     pipeline = await receivers.app.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
-    run = await receivers.app.done(pipeline)
+    run = await receivers.app.run_to_completion(pipeline)
     (sent,) = await receivers.payloads("audit")
     assert card(sent)["body"][0]["style"] == "good"
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
@@ -158,7 +158,7 @@ async def test_an_automatic_approval_is_reported_if_the_rule_notifies(receivers:
     await receivers.ended_deliveries(run)
 
     receivers.use_verdict(RuleVerdict(requires_approval=False, rule="Auto-Approve Safe Reads", scope="global"))
-    quiet = await receivers.app.done(pipeline)
+    quiet = await receivers.app.run_to_completion(pipeline)
     assert receivers.deliveries(run_id=quiet) == []
 
 
@@ -221,7 +221,7 @@ async def test_without_a_channel_no_notification_is_saved(receivers: Receivers) 
     before = len(receivers.deliveries())
     run = await receivers.app.start(pipeline)
     await receivers.app.decide(run, "goals", "approve")
-    await receivers.app.until_run(run, "completed")
+    await receivers.app.wait_for_run(run, "completed")
     assert len(receivers.deliveries()) == before
     assert receivers.web.requests == []
 
@@ -234,7 +234,7 @@ async def test_a_channel_gets_only_its_kinds_and_pipelines(receivers: Receivers)
     await receivers.channel("off", "webhook", is_enabled=False, notification_kinds=list(NotificationKind))
     run = await receivers.app.start(pipeline)
     await receivers.app.decide(run, "goals", "approve")
-    await receivers.app.until_run(run, "completed")
+    await receivers.app.wait_for_run(run, "completed")
     (sent,) = await receivers.payloads("done")
     assert sent["kind"] == "run_completed"
     assert [delivery.channel for delivery in await receivers.ended_deliveries(run)] == ["done"]

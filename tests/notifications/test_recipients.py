@@ -120,7 +120,7 @@ async def test_a_deadline_reminds_the_approvers_and_then_notifies_the_starter(wi
 async def test_a_reassignment_notifies_the_new_approvers(with_email: Receivers) -> None:
     with_email.require_approval(approvers=("ann",))
     run = await start_run(with_email)
-    approval = await with_email.app.until(lambda: next(iter(with_email.app.run(run).pending_approvals), None))
+    approval = await with_email.app.wait_until(lambda: next(iter(with_email.app.run(run).pending_approvals), None))
     await with_email.ended_deliveries(run)
     await with_email.app.cairn.approvals.assign(approval.approval_id, ("bob",), "I am away", actor=ADMIN)
     assert await notified(with_email, run, 2) == {
@@ -166,7 +166,7 @@ async def test_quiet_hours_delay_delivery_until_they_end(with_email: Receivers) 
     quiet = current_quiet_hours(now)
     await with_email.app.cairn.notifications.preferences.set("ann", None, None, quiet)
     run = await start_run(with_email)
-    (delivery,) = await with_email.app.until(lambda: with_email.deliveries(run_id=run) or None)
+    (delivery,) = await with_email.app.wait_until(lambda: with_email.deliveries(run_id=run) or None)
     assert (delivery.status, delivery.attempt_count) == ("queued", 0)
     assert timedelta(minutes=118) < delivery.due_at - now < timedelta(minutes=121)
     await with_email.app.cairn.runs.cancel(run, actor=ADMIN)
@@ -179,7 +179,7 @@ async def test_a_delayed_delivery_is_sent_when_quiet_hours_end(with_email: Recei
     quiet = current_quiet_hours(now)
     await with_email.app.cairn.notifications.preferences.set("ann", None, None, quiet)
     run = await start_run(with_email)
-    (delivery,) = await with_email.app.until(lambda: with_email.deliveries(run_id=run) or None)
+    (delivery,) = await with_email.app.wait_until(lambda: with_email.deliveries(run_id=run) or None)
 
     def end_quiet_hours(connection: sa.Connection) -> None:
         own = t.deliveries.c.delivery_id == delivery.delivery_id

@@ -93,7 +93,7 @@ async def test_a_small_refund_is_auto_approved_and_reported_in_teams_with_its_co
     for name, kind in (("room", "teams"), ("mail", "email")):
         await receivers.channel(name, kind)
     run = await propose_refund(receivers, 35, "low", 0.92)
-    await receivers.app.until_run(run, "completed")
+    await receivers.app.wait_for_run(run, "completed")
     (sent,) = await receivers.payloads("room")
     assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
     plain = [text.replace("\\", "") for text in texts(sent)]

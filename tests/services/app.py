@@ -200,20 +200,20 @@ class App:
     async def start(self, pipeline_id: str, **options: Any) -> str:
         return (await self.cairn.runs.create(pipeline_id, actor=ADMIN, **options)).run_id
 
-    async def done(self, pipeline_id: str, **options: Any) -> str:
+    async def run_to_completion(self, pipeline_id: str, **options: Any) -> str:
         """Start a run and wait until it has completed."""
         run_id = await self.start(pipeline_id, **options)
-        await self.until_run(run_id, RunStatus.COMPLETED)
+        await self.wait_for_run(run_id, RunStatus.COMPLETED)
         return run_id
 
-    async def fill(self, run_id: str, key: str, actor: Actor = ADMIN, **fields: Any) -> Commit:
+    async def submit_form(self, run_id: str, key: str, actor: Actor = ADMIN, **fields: Any) -> Commit:
         """Submit a form as soon as the run waits for it."""
-        approval = await self.until(lambda: self._pending_approval(run_id, key, "input"))
+        approval = await self.wait_until(lambda: self._pending_approval(run_id, key, "input"))
         return await self.cairn.approvals.decide(approval.approval_id, "answer", fields=fields, actor=actor)
 
     async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", actor: Actor = ADMIN) -> Commit:
         """Decide the approval of a checkpoint as soon as it is pending."""
-        approval = await self.until(lambda: self._pending_approval(run_id, key))
+        approval = await self.wait_until(lambda: self._pending_approval(run_id, key))
         return await self.cairn.approvals.decide(
             approval.approval_id, decision, digest=approval.digest, feedback=feedback, actor=actor
         )
@@ -264,20 +264,20 @@ class App:
     def root(self, pipeline_id: str) -> Path:
         return self.folder / "pipelines" / pipeline_id
 
-    def disk(self, pipeline_id: str) -> dict[str, bytes | str]:
+    def folder_contents(self, pipeline_id: str) -> dict[str, bytes | str]:
         """The content of a pipeline's folder except its logs. Links have their target, empty folders end in a slash."""
         contents = read_folder(self.root(pipeline_id))
         return {path: content for path, content in contents.items() if not path.startswith(LOGS)}
 
     def names(self, pipeline_id: str, under: str = "") -> list[str]:
         """The files below a folder, with placeholders for ids and times."""
-        return sorted({plain(path) for path in self.disk(pipeline_id) if path.startswith(under)})
+        return sorted({plain(path) for path in self.folder_contents(pipeline_id) if path.startswith(under)})
 
     def workspaces(self, pipeline_id: str) -> set[str]:
         return {path.name.removeprefix("exec_") for path in (self.root(pipeline_id) / ".temp").glob("exec_*")}
 
     # ---- waiting -------------------------------------------------------------------------------------
-    async def until(self, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
+    async def wait_until(self, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
         """Call the probe until it returns something other than None or False, and return that."""
         deadline = time.monotonic() + seconds
         with self.cairn.event_bus.subscribe() as changes:
@@ -288,7 +288,7 @@ class App:
                 assert time.monotonic() < deadline, f"not within {seconds} seconds"
                 await changes.wait(POLL_SECONDS)
 
-    async def until_run(self, run_id: str, *statuses: RunStatus | str, seconds: float = PATIENCE) -> Run:
+    async def wait_for_run(self, run_id: str, *statuses: RunStatus | str, seconds: float = PATIENCE) -> Run:
         """Wait until the run has one of these statuses. Fails at once if it ends with another one."""
         expected = {RunStatus(status) for status in statuses}
 
@@ -299,18 +299,18 @@ class App:
             assert run.status not in ENDED, run
             return None
 
-        return await self.until(probe, seconds)
+        return await self.wait_until(probe, seconds)
 
-    async def until_execution(self, run_id: str, key: str, *statuses: ExecutionStatus | str) -> Execution:
+    async def wait_for_execution(self, run_id: str, key: str, *statuses: ExecutionStatus | str) -> Execution:
         expected = {ExecutionStatus(status) for status in statuses}
 
         def probe() -> Execution | None:
             matches = [e for e in self.executions(run_id) if e.checkpoint_key == key and e.status in expected]
             return matches[-1] if matches else None
 
-        return await self.until(probe)
+        return await self.wait_until(probe)
 
-    async def until_quiet(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until no lane is active and all commits and folders are processed."""
         lanes = self.cairn.lanes._lanes  # pyright: ignore[reportPrivateUsage]
         async with asyncio.timeout(PATIENCE):
@@ -355,7 +355,7 @@ class App:
         """Check that folders equal the database, the event chains are intact and no lane is left."""
         pipeline_ids, self.pipeline_ids = self.pipeline_ids, []
         try:
-            await self.until_quiet()
+            await self.wait_until_idle()
         except TimeoutError:
             await self.cancel_runs()  # a run that hangs would make later tests hang
             raise

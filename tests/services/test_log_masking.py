@@ -61,7 +61,7 @@ async def test_secrets_are_masked_in_the_server_log(database: Database, tmp_path
 
 async def test_secrets_are_masked_in_execution_logs(app: App) -> None:
     await app.cairn.secrets.save("door", VALUE, ADMIN)
-    run = await app.done(await app.pipeline(step("goals")))
+    run = await app.run_to_completion(await app.pipeline(step("goals")))
     execution = app.execution(run, "goals")
     pipeline = app.run(run).pipeline_id
     speaker: Any = SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution.execution_id, dispatch=1)
@@ -77,7 +77,7 @@ async def test_secrets_are_masked_in_execution_logs(app: App) -> None:
 
 async def test_lines_that_cannot_be_written_do_not_affect_others(app: App) -> None:
     """For deleted executions and for values that can't be stored."""
-    run = await app.done(await app.pipeline(step("goals")))
+    run = await app.run_to_completion(await app.pipeline(step("goals")))
     pipeline, execution = app.run(run).pipeline_id, app.execution(run, "goals").execution_id
 
     def speaker(execution_id: str) -> Any:

@@ -56,8 +56,8 @@ async def test_failed_workspaces_are_deleted_after_their_retention_with_an_event
 
     pipeline = await app.pipeline(step("goals", "fails"))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
-    await app.until_quiet()
+    await app.wait_for_run(run, "paused")
+    await app.wait_until_idle()
     notes = app.root(pipeline) / ".errored/notes.txt"
     notes.write_text("mine")
     await retention(app, timedelta(days=89)).sweep()
@@ -77,9 +77,9 @@ async def test_failed_workspaces_are_deleted_after_their_retention_with_an_event
 async def test_a_rollback_with_a_deleted_archive_cannot_be_undone(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     rollback = await app.roll_back(run, -1)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     await app.cairn.runs.cancel(run, actor=ADMIN)
     await app.cairn.pipelines.add_checkpoint(pipeline, step("end"), actor=ADMIN)
     kept = app.root(pipeline) / ".archived/drift_20200101T000000Z/mine.txt"
@@ -102,15 +102,15 @@ async def test_a_rollback_with_a_deleted_archive_cannot_be_undone(app: App) -> N
 async def test_test_runs_are_deleted_after_seven_days_and_their_events_are_kept(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     done = await app.start(pipeline, test=True)
-    await app.fill(done, "more", more="yes")
-    await app.until_run(done, "completed")
+    await app.submit_form(done, "more", more="yes")
+    await app.wait_for_run(done, "completed")
     open_one = await app.start(pipeline, test=True)
-    await app.until_execution(open_one, "more", "in_progress")
+    await app.wait_for_execution(open_one, "more", "in_progress")
     rolled = await app.roll_back(done, 0)
-    await app.until_execution(done, "more", "in_progress")
+    await app.wait_for_execution(done, "more", "in_progress")
     kept = await app.start(pipeline)
-    await app.until_execution(kept, "more", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(kept, "more", "in_progress")
+    await app.wait_until_idle()
     await retention(app, timedelta(days=6)).sweep()
     assert app.run(done).test
     await retention(app, timedelta(days=8)).sweep()
@@ -144,11 +144,11 @@ async def test_everything_that_belongs_to_a_test_run_is_deleted_with_it(app: App
         step("goals"), step("act", "propose"), step("check", "send_back", outputs=["check.json"])
     )
     run = await app.start(pipeline, test=True)
-    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.comments.add(approval.approval_id, "why?", actor=ADMIN)
     await app.cairn.approvals.decide(approval.approval_id, "approve", modified_params={"amount": 2}, actor=ADMIN)
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     await retention(app, timedelta(days=8)).sweep()
     with pytest.raises(NotFound):
         app.run(run)
@@ -156,7 +156,7 @@ async def test_everything_that_belongs_to_a_test_run_is_deleted_with_it(app: App
 
 async def test_unused_contents_sessions_and_keys_are_deleted(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    run = await app.done(pipeline, input={"kept": 1})
+    run = await app.run_to_completion(pipeline, input={"kept": 1})
     lost = await app.cairn.database.transact(lambda c: blobs.put(c, b"nobody refers to this"))
     await retention(app, timedelta(hours=23)).sweep()
     size = app.cairn.database.read(lambda c: blobs.size_of(c, lost))
@@ -203,18 +203,18 @@ async def test_completed_jobs_are_deleted(app: App) -> None:
     gate, before = Gate(app), lane_jobs(app)["SUCCESS"]
     pipeline = await app.pipeline(step("goals", "gate"))
     runs = [await app.start(pipeline) for _ in range(3)]
-    await app.until(lambda: lane_jobs(app)["PENDING"] >= 3)  # the job engine has started them
+    await app.wait_until(lambda: lane_jobs(app)["PENDING"] >= 3)  # the job engine has started them
     gate.open.set()
     for run in runs:
-        await app.until_run(run, "completed")
-    await app.until(lambda: lane_jobs(app)["SUCCESS"] >= before + 3)
+        await app.wait_for_run(run, "completed")
+    await app.wait_until(lambda: lane_jobs(app)["SUCCESS"] >= before + 3)
     waiting = await app.start(await app.pipeline(form("more")))
     await retention(app, timedelta(minutes=30)).sweep_jobs()
     assert lane_jobs(app)["SUCCESS"] >= 3
     await retention(app, timedelta(hours=2)).sweep_jobs()
     assert lane_jobs(app)["SUCCESS"] == 0
-    await app.fill(waiting, "more", more="yes")
-    await app.until_run(waiting, "completed")
+    await app.submit_form(waiting, "more", more="yes")
+    await app.wait_for_run(waiting, "completed")
 
 
 async def test_the_daily_cleanup_runs_once_a_day(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +233,7 @@ async def test_the_daily_cleanup_runs_once_a_day(app: App, monkeypatch: pytest.M
 async def test_files_of_a_deleted_pipeline_are_kept(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     await app.roll_back(run, -1)
     location = await app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN)
     before = sorted(path.name for path in (app.folder / "pipelines" / location).rglob("*"))

@@ -31,7 +31,7 @@ async def test_a_server_starts_where_another_was_not_closed(tmp_path: Path) -> N
     await left.open()
     await app.open()
     try:
-        await app.done(await app.pipeline(step("goals")))
+        await app.run_to_completion(await app.pipeline(step("goals")))
         await app.check()
     finally:
         await app.close()
@@ -44,7 +44,7 @@ async def test_a_hanging_run_ends_with_its_test(app: App, monkeypatch: pytest.Mo
         await asyncio.Event().wait()
 
     run = await app.start(await app.pipeline(step("goals", "hangs")))
-    await app.until_execution(run, "goals", "in_progress")
+    await app.wait_for_execution(run, "goals", "in_progress")
     monkeypatch.setattr("tests.services.app.PATIENCE", 0.05)
     with pytest.raises(TimeoutError):
         await app.check()

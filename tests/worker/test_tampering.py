@@ -20,11 +20,11 @@ async def prepared(app: App) -> tuple[str, str]:
     pipeline = await app.pipeline(step("goals"), step("design", parameters={"value": 2}), form("end"))
     for _ in range(2):
         run = await app.start(pipeline)
-        await app.fill(run, "end", end="yes")
-        await app.until_run(run, "completed")
+        await app.submit_form(run, "end", end="yes")
+        await app.wait_for_run(run, "completed")
     waiting = await app.start(pipeline)
-    await app.until_execution(waiting, "end", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(waiting, "end", "in_progress")
+    await app.wait_until_idle()
     return pipeline, waiting
 
 
@@ -46,7 +46,7 @@ def kept(root: Path) -> dict[str, bytes]:
 
 async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: pytest.LogCaptureFixture) -> None:
     pipeline, waiting = await prepared(app)
-    before = app.disk(pipeline)
+    before = app.folder_contents(pipeline)
     await app.close()
     root = app.root(pipeline)
     outputs = sorted(path for path in root.glob("runs/v*/checkpoint_*/outputs/*"))
@@ -75,10 +75,10 @@ async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: py
     assert (report.is_clean, report.failed) == (False, ())
     assert report.rewritten >= 9
     assert report.moved_aside >= 7
-    assert app.disk(pipeline).keys() - before.keys() == {
-        path for path in app.disk(pipeline) if path.startswith(".archived/drift_")
+    assert app.folder_contents(pipeline).keys() - before.keys() == {
+        path for path in app.folder_contents(pipeline) if path.startswith(".archived/drift_")
     }
-    assert {path: app.disk(pipeline)[path] for path in before if path != ".archived/"} == {
+    assert {path: app.folder_contents(pipeline)[path] for path in before if path != ".archived/"} == {
         path: content for path, content in before.items() if path != ".archived/"
     }
     aside = kept(root)
@@ -99,35 +99,35 @@ async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: py
     assert any(record.getMessage() == counts for record in caplog.records)
     again = await app.cairn.folder_repair.repair_all()
     assert again.is_clean
-    await app.fill(waiting, "end", end="yes")
-    await app.until_run(waiting, "completed")
+    await app.submit_form(waiting, "end", end="yes")
+    await app.wait_for_run(waiting, "completed")
 
 
 async def test_a_clean_start_reports_nothing(app: App) -> None:
     pipeline, waiting = await prepared(app)
-    before = app.disk(pipeline)
+    before = app.folder_contents(pipeline)
     await app.close()
     report = await restarted(app)
     assert report == RepairReport(report.checked_at, 1)
-    assert app.disk(pipeline) == before
+    assert app.folder_contents(pipeline) == before
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 
 
 async def test_a_deleted_folder_is_restored(app: App) -> None:
     pipeline, waiting = await prepared(app)
-    before = app.disk(pipeline)
+    before = app.folder_contents(pipeline)
     await app.close()
     shutil.rmtree(app.root(pipeline))
     report = await restarted(app)
     assert report.moved_aside == 0
-    assert app.disk(pipeline) == before
-    await app.fill(waiting, "end", end="yes")
-    await app.until_run(waiting, "completed")
+    assert app.folder_contents(pipeline) == before
+    await app.submit_form(waiting, "end", end="yes")
+    await app.wait_for_run(waiting, "completed")
 
 
 async def test_a_file_instead_of_a_folder_is_moved_aside(app: App) -> None:
     pipeline, waiting = await prepared(app)
-    before = app.disk(pipeline)
+    before = app.folder_contents(pipeline)
     await app.close()
     root = app.root(pipeline)
     shutil.rmtree(root / "runs/v1/checkpoint_0_goals/outputs")
@@ -136,7 +136,7 @@ async def test_a_file_instead_of_a_folder_is_moved_aside(app: App) -> None:
     (root / "runs/v2").symlink_to("v1")
     report = await restarted(app)
     assert report.failed == ()
-    now = app.disk(pipeline)
+    now = app.folder_contents(pipeline)
     assert {path: now[path] for path in before if path != ".archived/"} == {
         path: content for path, content in before.items() if path != ".archived/"
     }
@@ -148,7 +148,7 @@ async def test_archives_and_other_folders_are_left_alone(app: App) -> None:
     """Only undo reads archives; files that users keep beside the runs are left alone."""
     pipeline, waiting = await prepared(app)
     await app.roll_back(waiting, 0)
-    await app.until_quiet()
+    await app.wait_until_idle()
     await app.close()
     root = app.root(pipeline)
     (root / "notes.txt").write_text("mine")
@@ -197,13 +197,13 @@ async def test_changes_during_the_scan_are_not_drift(app: App) -> None:
     for number in range(6):
         runs = await asyncio.gather(*(app.start(pipeline) for _ in range(3)))
         for run in runs:
-            await app.until_execution(run, "end", "in_progress")
+            await app.wait_for_execution(run, "end", "in_progress")
         await app.roll_back(runs[0], 1)
-        await app.until_execution(runs[0], "end", "in_progress")
+        await app.wait_for_execution(runs[0], "end", "in_progress")
         await app.cairn.runs.restart(runs[1], actor=ADMIN)
         await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"{number}"}, actor=ADMIN)
         for run in runs:
-            await app.until_execution(run, "end", "in_progress")
+            await app.wait_for_execution(run, "end", "in_progress")
             await app.cairn.runs.cancel(run, actor=ADMIN)
     looking.set()
     reports = await scans
@@ -217,9 +217,9 @@ async def test_an_outdated_run_info_after_a_crash_is_not_drift(app: App) -> None
     pipeline, waiting = await prepared(app)
     info = app.root(pipeline) / "runs/v3/run_info.json"
     old = info.read_bytes()
-    await app.fill(waiting, "end", end="yes")
-    await app.until_run(waiting, "completed")
-    await app.until_quiet()
+    await app.submit_form(waiting, "end", end="yes")
+    await app.wait_for_run(waiting, "completed")
+    await app.wait_until_idle()
     await app.close()
     info.write_bytes(old)
     report = await restarted(app)

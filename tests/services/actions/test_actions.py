@@ -77,7 +77,7 @@ def mail_action(**more: Any) -> Json:
 
 async def pending_approval(app: App, run: str) -> ApprovalDetail:
     """Wait for the pending approval of a run and return it."""
-    found = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    found = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     return app.cairn.approval_queries.get_approval(found.approval_id, ADMIN)
 
 
@@ -141,7 +141,7 @@ async def test_a_refund_email_from_proposal_to_delivery(app: App) -> None:
         modified_params={"amount": 89.99},
         actor=ADMIN,
     )
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert texts(app) == [
         ("customer@example.com", "Refund Confirmation - Order #12345", "Your refund of $89.99 has been processed.")
     ]
@@ -169,7 +169,7 @@ async def test_similar_corrections_are_found(app: App) -> None:
         run = await app.start(pipeline)
         detail = await pending_approval(app, run)
         await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, actor=ADMIN)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     found = app.cairn.correction_queries.similar("send_email", {**REFUND, "order": 1}, 1)
     assert [(case.original["order"], case.modified["amount"]) for case in found] == [(1, 10)]
     rates = {rate.operation_type: rate for rate in app.cairn.correction_queries.rates().items}
@@ -181,7 +181,7 @@ async def test_similar_corrections_are_found(app: App) -> None:
 async def test_a_low_risk_action_is_approved_automatically_and_recorded(app: App) -> None:
     action = {"operation_type": "note", "parameters": {"text": "hello"}}
     pipeline = await app.pipeline(proposing(app, action), actions={"note": {"risk_level": "low"}})
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     (answered,) = app.output(run, "act")["answers"]
     (approval,) = approvals(app, run)
     assert (approval.status, approval.decisions[0].by) == ("auto_approved", "rule:low risk")
@@ -201,7 +201,7 @@ async def test_several_actions_are_proposed_in_sequence(app: App) -> None:
     for _ in range(2):
         detail = await pending_approval(app, run)
         await app.cairn.approvals.decide(detail.approval_id, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert [text for _, _, text in texts(app)] == [
         "Your refund of $1 has been processed.",
         "Your refund of $2 has been processed.",
@@ -218,21 +218,21 @@ async def test_a_revision_proposes_the_action_again_and_a_rejection_ends_it(app:
     run = await app.start(pipeline)
     first = await pending_approval(app, run)
     await app.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", actor=ADMIN)
-    second = await app.until(
+    second = await app.wait_until(
         lambda: next((a for a in app.run(run).pending_approvals if a.approval_id != first.approval_id), None)
     )
     detail = app.cairn.approval_queries.get_approval(second.approval_id, ADMIN)
     assert detail.action is not None
     assert detail.action.parameters["amount"] == 6
     await app.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", actor=ADMIN)
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     assert texts(app) == []
 
 
 async def test_invalid_parameters_are_reported_to_the_proposer(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action(to="nobody", body="{{ missing }}")))
     run = await app.start(pipeline)
-    await app.until_execution(run, "act", "failed")
+    await app.wait_for_execution(run, "act", "failed")
     error = app.execution(run, "act").error_details.last_error
     assert error is not None
     assert error.error_type == "invalid_action"
@@ -257,7 +257,7 @@ async def test_an_invalid_modification_decides_nothing(app: App) -> None:
         )
     assert app.cairn.approval_queries.get_approval(detail.approval_id).status == "pending"
     await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "act")["answers"][0]["modified"] is False  # nothing was modified
     with pytest.raises(CommandRefused):
         await app.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, actor=ADMIN)
@@ -269,7 +269,7 @@ async def test_an_action_that_was_certainly_not_executed_is_reported_to_the_prop
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "failed"
     assert "no such mailbox" in answered["result"]["error"]
@@ -282,12 +282,14 @@ async def test_an_unknown_action_outcome_is_escalated_and_resolved(app: App, sai
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
-    doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
+    doubt = await app.wait_until(
+        lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None)
+    )
     assert doubt.reason == mentions("send_email")
     assert "action_unknown" in app.event_types(run)
     app.mail.data_response = None
     await app.cairn.approvals.decide(doubt.approval_id, said, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert answered["outcome"] == "done"
     assert len(app.mail.mails) == (2 if said == "retry" else 1)  # the first email did arrive
@@ -308,7 +310,7 @@ async def test_an_http_request_is_sent_once_with_its_idempotency_key(app: App) -
     await app.cairn.approvals.decide(
         detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, actor=ADMIN
     )
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     request = next(seen for seen in reversed(app.web.requests) if seen.path == "/refunds")
     assert (request.method, request.body, request.headers["x-team"]) == ("POST", b'{"amount":9}', "support")
     key = app.cairn.database.read(
@@ -326,9 +328,11 @@ async def test_an_interrupted_http_request_has_an_unknown_outcome_and_can_be_fai
     pipeline = await app.pipeline(proposing(app, action))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
-    doubt = await app.until(lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None))
+    doubt = await app.wait_until(
+        lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None)
+    )
     await app.cairn.approvals.decide(doubt.approval_id, "fail", actor=ADMIN)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
@@ -336,7 +340,7 @@ async def test_a_test_run_executes_no_actions(app: App) -> None:
     pipeline = await app.pipeline(proposing(app, mail_action()))
     run = await app.start(pipeline, test=True)
     await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     (answered,) = app.output(run, "act")["answers"]
     assert (answered["outcome"], answered["result"]) == ("test", {"test": True})
     assert texts(app) == []
@@ -354,7 +358,7 @@ async def test_a_retry_does_not_repeat_an_executed_action(app: App) -> None:
     pipeline = await app.pipeline(act)
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(app.mail.mails) == 1
     assert app.execution(run, "act").attempt_number == 2
 
@@ -363,7 +367,7 @@ async def test_attachments_are_artifacts_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("report"), proposing(app, mail_action(attachments=["report.json"])))
     run = await app.start(pipeline)
     await app.cairn.approvals.decide((await pending_approval(app, run)).approval_id, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     (envelope,) = app.mail.mails
     assert isinstance(envelope.content, bytes)
     mail = message_from_bytes(envelope.content, policy=policy.default)
@@ -389,7 +393,7 @@ async def test_one_of_many_concurrent_modifications_counts(app: App) -> None:
 
     answers = await asyncio.gather(*(modify(amount) for amount in range(1, 21)))
     assert answers.count("counted") == 1
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(app.mail.mails) == 1
     winner = answers.index("counted") + 1
     assert texts(app)[0][2] == f"Your refund of ${winner} has been processed."

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 async def test_one_of_two_hundred_concurrent_decisions_counts_and_the_others_are_rejected(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     run = await app.start(pipeline)
-    approval = await app.until(lambda: app.execution(run, "goals").approval)
+    approval = await app.wait_until(lambda: app.execution(run, "goals").approval)
     users = [Actor(f"user {n}", frozenset({"approver"})) for n in range(200)]
     decisions = ["approve", "revise", "reject"]
 
@@ -46,7 +46,7 @@ async def test_one_of_two_hundred_concurrent_decisions_counts_and_the_others_are
     decided = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
     assert app.event_types(run).count(f"approval_{status}") == 1
-    await app.until_quiet()
+    await app.wait_until_idle()
     if status == "revision_requested":
         await app.cairn.runs.cancel(run, actor=ADMIN)
 
@@ -54,10 +54,10 @@ async def test_one_of_two_hundred_concurrent_decisions_counts_and_the_others_are
 async def test_fifty_runs_approved_at_once_all_continue(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"), step("design"))
     runs = await asyncio.gather(*(app.start(pipeline) for _ in range(50)))
-    approvals = [await app.until(lambda run=run: app.execution(run, "goals").approval) for run in runs]
+    approvals = [await app.wait_until(lambda run=run: app.execution(run, "goals").approval) for run in runs]
     await asyncio.gather(*(app.cairn.approvals.decide(a.approval_id, "approve", actor=ADMIN) for a in approvals))
     for run in runs:
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     assert {len(app.artifacts(run)) for run in runs} == {2}
 
 
@@ -72,13 +72,13 @@ async def test_a_hundred_concurrent_functions_do_not_delay_decisions(app: App) -
         return {"done": 1}
 
     waiting_run = await app.start(await app.pipeline(step("waits", approve="complete")))
-    approval = await app.until(lambda: app.execution(waiting_run, "waits").approval)
+    approval = await app.wait_until(lambda: app.execution(waiting_run, "waits").approval)
     pipeline = await app.pipeline(*(step(f"s{n}", "busy", stage="all") for n in range(100)))
     run = await app.start(pipeline)
     started = asyncio.get_running_loop().time()
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
     assert asyncio.get_running_loop().time() - started < limit(5.0)  # a blocked loop or writer would take much longer
-    await app.until_run(run, "completed", seconds=40)
+    await app.wait_for_run(run, "completed", seconds=40)
     assert len(app.artifacts(run)) == 100
 
 
@@ -98,9 +98,9 @@ async def test_executions_and_approvals_can_both_be_used_to_decide(app: App) -> 
         )
     assert error.value.suggestions == ("approve-start", "reject")
     await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
         await app.cairn.approvals.decide_pending(execution, "approve", actor=ADMIN)
     with pytest.raises(NotFound):
@@ -112,14 +112,14 @@ async def test_executions_and_approvals_can_both_be_used_to_decide(app: App) -> 
 async def test_a_rollback_withdraws_pending_approvals(app: App) -> None:
     pipeline = await app.pipeline(step("first"), step("goals", approve="complete"))
     run = await app.start(pipeline)
-    approval = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
+    approval = (await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")).approval
     assert approval is not None
     await app.roll_back(run, -1)
     assert app.cairn.approval_queries.get_approval(approval.approval_id).status == "withdrawn"
     with pytest.raises(CommandRefused, match="withdrawn"):
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
     await app.decide(run, "goals", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_one_of_ten_concurrent_form_submissions_counts(app: App) -> None:
@@ -133,7 +133,7 @@ async def test_one_of_ten_concurrent_form_submissions_counts(app: App) -> None:
     counted = [n for n, answer in enumerate(answers) if not isinstance(answer, BaseException)]
     assert len(counted) == 1
     assert all(isinstance(a, CommandRefused) for n, a in enumerate(answers) if n not in counted)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "goals") == {"goals": f"goal {counted[0]}"}
 
 

@@ -87,7 +87,7 @@ async def test_the_warning_is_shown_while_approvers_are_missing(app: App) -> Non
     run = await app.start(pipeline)
 
     async def pending() -> Approval:
-        [approval] = await app.until(lambda: app.run(run).pending_approvals or None)
+        [approval] = await app.wait_until(lambda: app.run(run).pending_approvals or None)
         assert app.cairn.approval_queries.get_approval(approval.approval_id).warning == approval.warning
         return approval
 

@@ -53,8 +53,8 @@ async def upload(app: App, run: str, key: str, content: bytes, name: str = "plan
 async def test_answers_of_every_field_type_are_stored_unchanged(app: App) -> None:
     pipeline = await app.pipeline(form("goals", *ALL_TYPES), step("next", "give_back"))
     run = await app.start(pipeline)
-    await app.fill(run, "goals", **ANSWERS)
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "goals", **ANSWERS)
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "goals") == {**ANSWERS, "mood": "calm"}
     assert app.output(run, "next")["goals"] == {**ANSWERS, "mood": "calm"}
 
@@ -63,7 +63,7 @@ async def test_each_invalid_field_is_reported_and_nothing_is_submitted(app: App)
     pipeline = await app.pipeline(form("goals", *ALL_TYPES))
     run = await app.start(pipeline)
     with pytest.raises(InvalidInput) as error:
-        await app.fill(run, "goals", title=3, count="many", agreed="yes", code="abc", share=2, extra=1)
+        await app.submit_form(run, "goals", title=3, count="many", agreed="yes", code="abc", share=2, extra=1)
     assert sorted(path for path, _ in error.value.errors) == [
         "/fields/agreed",
         "/fields/code",
@@ -74,17 +74,17 @@ async def test_each_invalid_field_is_reported_and_nothing_is_submitted(app: App)
         "/fields/title",
     ]
     assert app.statuses(run) == {"goals": "in_progress"}
-    await app.fill(run, "goals", **ANSWERS, code="ABC", share=0.5)
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "goals", **ANSWERS, code="ABC", share=0.5)
+    await app.wait_for_run(run, "completed")
 
 
 @pytest.mark.parametrize(("format", "shown"), [("json", b'"goals": "grow"'), ("md", b"# Goals")])
 async def test_a_form_becomes_an_artifact_in_the_declared_format(app: App, format: str, shown: bytes) -> None:
     pipeline = await app.pipeline(form("goals", outputs=[f"goals.{format}"]))
     run = await app.start(pipeline)
-    await app.fill(run, "goals", goals="grow")
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     artifact = app.artifacts(run)[0]
     assert artifact.format == format
     assert (app.root(pipeline) / artifact.file_path).read_bytes() == app.content(artifact)
@@ -94,8 +94,8 @@ async def test_a_form_becomes_an_artifact_in_the_declared_format(app: App, forma
 async def test_a_form_without_outputs_creates_no_artifact(app: App) -> None:
     pipeline = await app.pipeline(form("goals", outputs=[]), step("next", "give_back"))
     run = await app.start(pipeline)
-    await app.fill(run, "goals", goals="grow")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_for_run(run, "completed")
     assert app.execution(run, "goals").artifacts_generated == []
     assert app.output(run, "next")["goals"] == {"goals": "grow"}
 
@@ -111,11 +111,11 @@ async def test_an_uploaded_file_becomes_an_artifact(app: App) -> None:
         hashlib.sha256(content).hexdigest(),
     )
     with pytest.raises(InvalidInput) as error:
-        await app.fill(run, "goals", plan="no-such-upload")
+        await app.submit_form(run, "goals", plan="no-such-upload")
     assert error.value.errors == (("/fields/plan", mentions("'no-such-upload'")),)
-    await app.fill(run, "goals", plan=uploaded.upload_id)
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.submit_form(run, "goals", plan=uploaded.upload_id)
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     files = {a.artifact_name: a for a in app.artifacts(run)}
     assert files["plan"].checksum == uploaded.checksum
     assert (app.root(pipeline) / files["plan"].file_path).read_bytes() == content
@@ -128,7 +128,7 @@ async def test_an_upload_belongs_to_one_execution(app: App) -> None:
     first, second = await app.start(pipeline), await app.start(pipeline)
     uploaded = await upload(app, first, "goals", b"mine")
     with pytest.raises(InvalidInput):
-        await app.fill(second, "goals", plan=uploaded.upload_id)
+        await app.submit_form(second, "goals", plan=uploaded.upload_id)
     with pytest.raises(NotFound):
         await app.cairn.uploads.add("unknown", "x", "text/plain", chunks(b"x"), actor=ADMIN)
 
@@ -150,9 +150,9 @@ async def test_a_large_upload_is_streamed_and_not_held_in_memory(app: App) -> No
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     uploaded = await app.cairn.uploads.add(execution, "big.bin", "application/octet-stream", stream(100), actor=ADMIN)
     assert (uploaded.size_bytes, uploaded.checksum) == (100 * MEGABYTE, digest.hexdigest())
-    await app.fill(run, "goals", plan=uploaded.upload_id)
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.submit_form(run, "goals", plan=uploaded.upload_id)
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     growth = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     plan = next(a for a in app.artifacts(run) if a.artifact_name == "plan")
     with (app.root(pipeline) / plan.file_path).open("rb") as file:

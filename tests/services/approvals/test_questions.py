@@ -47,7 +47,7 @@ async def waiting_form(app: App, run: str, instructions: str) -> Execution:
         matches = execution.form is not None and execution.form.instructions == instructions
         return execution if matches and execution.waiting_on == "script_input" else None
 
-    return await app.until(find)
+    return await app.wait_until(find)
 
 
 async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
@@ -65,7 +65,7 @@ async def test_a_free_text_answer_becomes_valid_parameters(app: App) -> None:
     assert waiting.form is not None
     assert [field.name for field in waiting.form.fields] == ["answer"]
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "report") == {"region": "South", "rows": 7, "rework": "completed"}
     assert len(models.requests) == 3
     assert "Answer:\n````text\nThe ```south```, seven.\n````" in models.requests[1].prompt
@@ -82,7 +82,7 @@ async def test_after_three_rounds_the_plain_form_is_shown(app: App) -> None:
     assert waiting.form is not None
     assert [field.name for field in waiting.form.fields] == ["region", "rows"]
     await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 10, "rework": None}
     assert len(models.requests) == 4
 
@@ -97,7 +97,7 @@ async def test_without_a_working_model_the_plain_form_is_shown(app: App, error: 
     waiting = await waiting_form(app, run, "What is the report about?")
     assert len(models.requests) == (1 if error else 0)
     await app.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "report") == {"region": "North", "rows": 7, "rework": "completed"}
 
 
@@ -106,6 +106,6 @@ async def test_declining_a_question_applies_on_failure(app: App) -> None:
     run = await app.start(await app.pipeline(step("goals"), report_step()))
     await waiting_form(app, run, "Which region?")
     await app.decide(run, "report", "decline", "No report, please.")
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     assert app.execution(run, "report").status == "failed"
     await app.cairn.runs.cancel(run, actor=ADMIN)

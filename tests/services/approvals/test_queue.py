@@ -44,7 +44,7 @@ async def test_every_approval_has_a_title(app: App) -> None:
     run = await app.start(pipeline)
     titles: list[str] = []
     for _ in range(3):
-        [approval] = await app.until(lambda: app.run(run).pending_approvals or None)
+        [approval] = await app.wait_until(lambda: app.run(run).pending_approvals or None)
         titles.append(approval.title)
         [listed] = queue(app, run, ADMIN)
         detail = app.cairn.approval_queries.get_approval(approval.approval_id, ADMIN)
@@ -52,7 +52,7 @@ async def test_every_approval_has_a_title(app: App) -> None:
         assert app.cairn.run_queries.get_run(run, ADMIN).pending_approvals == [listed]
         assert app.cairn.execution_queries.get_execution(approval.execution_id, ADMIN).approval == listed
         if approval.kind == "input":
-            await app.fill(run, "goals", goals="grow")
+            await app.submit_form(run, "goals", goals="grow")
         else:
             await app.decide(run, "goals", "approve")
     assert titles == ["Start Goals", "Fill in Goals", "Approve Goals"]
@@ -85,7 +85,7 @@ async def test_the_queue_shows_parameters_that_one_of_several_approvers_modified
     assert changed.action.current_parameters == {**REFUND, "subject": "Sorry"}
 
     await app.decide(run, "act", "approve", actor=person("bob"))
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     decided = app.cairn.approval_queries.get_approval(detail.approval_id, ADMIN).action
     assert decided is not None
     assert decided.approved_parameters == decided.current_parameters == {**REFUND, "subject": "Sorry"}
@@ -100,8 +100,8 @@ async def test_the_queue_shows_whether_you_can_decide(app: App) -> None:
         return [queue(app, run, actor)[0].can_decide for actor in (VIEWER, EDITOR, APPROVER, ADMIN, read_only)]
 
     assert can_decide() == [False, True, True, True, False]
-    await app.fill(run, "goals", goals="grow")
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     assert can_decide() == [False, False, True, True, False]
     [approval] = app.run(run).pending_approvals
     assert approval.can_decide is False  # read without an actor
@@ -117,7 +117,7 @@ async def test_your_queue_leaves_out_your_own_runs_if_the_rule_excludes_the_star
     action = "{not_by_starter: true, approvers: [not_by_starter, approver]}"
     await rule(app, f"checkpoints: [{{name: others, trigger: {trigger}, action: {action}}}]", pipeline)
     run = await app.start(pipeline)
-    await app.until(lambda: len(app.run(run).pending_approvals) == 2 or None)
+    await app.wait_until(lambda: len(app.run(run).pending_approvals) == 2 or None)
     both = [("Approve Goals", False), ("Approve Other", True)]
     assert sorted((a.title, a.can_decide) for a in queue(app, run, ADMIN)) == both
     assert [a.title for a in queue(app, run, ADMIN, mine=True)] == ["Approve Other"]

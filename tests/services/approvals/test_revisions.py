@@ -25,13 +25,13 @@ async def test_a_revision_keeps_the_execution_and_workspace_and_passes_the_feedb
 
     pipeline = await app.pipeline(step("goals", "write", approve="complete"))
     run = await app.start(pipeline)
-    first = await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    first = await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     await app.decide(run, "goals", "revise", "shorter")
-    await app.until(lambda: app.execution(run, "goals").revision_iteration == 1)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_until(lambda: app.execution(run, "goals").revision_iteration == 1)
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     await app.decide(run, "goals", "revise", "much shorter")
-    await app.until(lambda: len(seen) == 3)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_until(lambda: len(seen) == 3)
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     second = app.execution(run, "goals")
     assert second.execution_id == first.execution_id
     assert (second.revision_iteration, second.attempt_number) == (2, 1)
@@ -41,9 +41,9 @@ async def test_a_revision_keeps_the_execution_and_workspace_and_passes_the_feedb
         (2, ("shorter", "much shorter"), ["draft_0", "draft_1"]),
     ]
     await app.decide(run, "goals", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "goals") == {"draft": 2}
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert app.names(pipeline, "runs/v1/c") == ["runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json"]
 
 
@@ -58,9 +58,9 @@ async def test_an_execution_fails_after_its_last_revision(app: App) -> None:
     )
     run = await app.start(pipeline)
     await app.decide(run, "goals", "revise", "again")
-    await app.until(lambda: app.execution(run, "goals").revision_iteration == 1)
+    await app.wait_until(lambda: app.execution(run, "goals").revision_iteration == 1)
     await app.decide(run, "goals", "revise", "and again")
-    over = await app.until_run(run, "failed")
+    over = await app.wait_for_run(run, "failed")
     failed = app.execution(run, "goals")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_message == mentions("1", "and again")
@@ -75,7 +75,7 @@ async def test_a_rejection_fails_the_execution_and_the_run(app: App) -> None:
     )
     run = await app.start(pipeline)
     await app.decide(run, "goals", "reject", "useless")
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     failed = app.execution(run, "goals").error_details.last_error
     assert failed is not None
     assert failed.error_message == "Rejected by admin. useless"
@@ -90,7 +90,7 @@ async def test_a_rejection_fails_the_execution_and_the_run(app: App) -> None:
 async def test_a_revision_requires_feedback_and_a_rejection_a_reason(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     for decision, field in (("revise", "/feedback"), ("reject", "/reason")):
         with pytest.raises(InvalidInput) as error:
             await app.decide(run, "goals", decision, " ")
@@ -109,10 +109,10 @@ async def test_a_decision_on_outdated_content_is_stale(app: App) -> None:
 
     pipeline = await app.pipeline(step("goals", "write", approve="complete"))
     run = await app.start(pipeline)
-    outdated = (await app.until_execution(run, "goals", "waiting_approval_to_complete")).approval
+    outdated = (await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")).approval
     assert outdated is not None
     await app.decide(run, "goals", "revise", "again")
-    current = await app.until(lambda: app.execution(run, "goals").approval)
+    current = await app.wait_until(lambda: app.execution(run, "goals").approval)
     assert current.digest != outdated.digest
     with pytest.raises(StaleCommand):
         await app.cairn.approvals.decide(current.approval_id, "approve", digest=outdated.digest, actor=ADMIN)
@@ -121,7 +121,7 @@ async def test_a_decision_on_outdated_content_is_stale(app: App) -> None:
     await app.cairn.approvals.decide(current.approval_id, "approve", actor=ADMIN)
     decided = app.cairn.approval_queries.get_approval(current.approval_id)
     assert [(d.decision, d.digest) for d in decided.decisions] == [("approve", current.digest)]
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_an_approval_is_reused_for_equal_content(app: App) -> None:
@@ -137,25 +137,25 @@ async def test_an_approval_is_reused_for_equal_content(app: App) -> None:
     )
     run = await app.start(pipeline)
     await app.decide(run, "goals", "approve")
-    await app.until_execution(run, "last", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "last", "waiting_approval_to_complete")
     await app.roll_back(run, -1)  # the first execution that it archives needs a new approval; this one does not
-    await app.until_execution(run, "last", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "last", "waiting_approval_to_complete")
     reused = [event for event in app.events(run) if event.event_type == "approval_reused"]
     assert [event.execution_id for event in reused] == [app.execution(run, "goals").execution_id]
     await app.roll_back(run, -1)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
 
 async def test_a_revised_form_shows_the_previous_answers(app: App) -> None:
     pipeline = await app.pipeline(form("goals", approve="complete"))
     run = await app.start(pipeline)
-    await app.fill(run, "goals", goals="grow")
+    await app.submit_form(run, "goals", goals="grow")
     await app.decide(run, "goals", "revise", "how?")
     shown = app.execution(run, "goals").form
     assert shown is not None
     assert (shown.values, shown.feedback) == ({"goals": "grow"}, "how?")
-    await app.fill(run, "goals", goals="grow slowly")
+    await app.submit_form(run, "goals", goals="grow slowly")
     await app.decide(run, "goals", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "goals") == {"goals": "grow slowly"}

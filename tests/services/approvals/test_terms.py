@@ -55,7 +55,7 @@ async def create_approvers(app: App) -> None:
 
 
 async def pending_approval(app: App, run: str) -> Approval:
-    return await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    return await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
 
 
 # Approvers
@@ -71,7 +71,7 @@ async def test_only_users_named_by_the_rule_can_decide(app: App) -> None:
     assert shown(approval.approval_id, person("bob")).can_decide is False
     assert shown(approval.approval_id, person("bob", "finance")).can_decide is True
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob", email="Manager@Example.com"))
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_the_queue_can_show_only_own_approvals(app: App) -> None:
@@ -100,7 +100,7 @@ async def test_a_rule_can_exclude_the_user_who_started_the_run(app: App) -> None
     with pytest.raises(NotAllowed):
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=starter)
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("another"))
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_two_different_users_must_approve(app: App) -> None:
@@ -116,7 +116,7 @@ async def test_two_different_users_must_approve(app: App) -> None:
     with pytest.raises(CommandRefused):
         await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("ann"))
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=person("bob"))
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 # Deadlines
@@ -126,7 +126,7 @@ async def test_an_approval_deadline_is_enforced(app: App, on_timeout: str, statu
     run = await app.start(pipeline)
     approval = await pending_approval(app, run)
     assert approval.expires_at == approval.requested_at + timedelta(seconds=1)
-    await app.until_run(run, status)
+    await app.wait_for_run(run, status)
     events = app.event_types(run)
     assert (events.count("approval_reminder_due"), events.count("approval_timeout")) == (1, 1)
     closed = app.cairn.approval_queries.get_approval(approval.approval_id)
@@ -143,17 +143,17 @@ async def test_an_escalation_adds_approvers_and_one_more_period(app: App) -> Non
     pipeline = await pipeline_with_rule(app, action)
     run = await app.start(pipeline)
     approval = await pending_approval(app, run)
-    await app.until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
+    await app.wait_until(lambda: app.cairn.approval_queries.get_approval(approval.approval_id).escalated)
     escalated = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert escalated.assigned_to == ["finance", "manager@example.com"]
-    await app.until(lambda: app.event_types(run).count("approval_escalated") == 2)
+    await app.wait_until(lambda: app.event_types(run).count("approval_escalated") == 2)
     extended = app.cairn.approval_queries.get_approval(approval.approval_id)
     assert extended.expires_at is not None
     assert escalated.expires_at is not None
     assert extended.expires_at > escalated.expires_at
     manager = person("manager", email="manager@example.com")
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=manager)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_deadlines_during_downtime_fire_once_after_the_start(app: App) -> None:
@@ -166,7 +166,7 @@ async def test_deadlines_during_downtime_fire_once_after_the_start(app: App) -> 
     await asyncio.sleep(2.5)
     await app.open()
     for run in runs:
-        await app.until_run(run, "cancelled", seconds=10)
+        await app.wait_for_run(run, "cancelled", seconds=10)
     for run in runs:
         events = app.event_types(run)
         assert (events.count("approval_escalated"), events.count("approval_timeout")) == (1, 1)
@@ -192,7 +192,9 @@ async def test_either_an_approval_or_its_deadline_counts(app: App) -> None:
         return "counted"
 
     for run, approval, answer in await asyncio.gather(*(race((n - 5) * 0.004) for n in range(10))):
-        run_now = await app.until(lambda run=run: r if (r := app.run(run)).status in ("completed", "failed") else None)
+        run_now = await app.wait_until(
+            lambda run=run: r if (r := app.run(run)).status in ("completed", "failed") else None
+        )
         status = str(app.cairn.approval_queries.get_approval(approval.approval_id).status)
         if answer == "counted":
             assert (status, run_now.status) == ("approved", "completed")
@@ -221,7 +223,7 @@ async def test_either_an_approval_or_a_rollback_counts(app: App) -> None:
             assert status == "withdrawn"
         again = await pending_approval(app, run)
         await app.cairn.approvals.decide(again.approval_id, "approve", actor=ADMIN)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
 
 
 async def test_an_emergency_stop_applies_as_soon_as_it_is_committed(app: App) -> None:
@@ -247,7 +249,7 @@ async def test_an_emergency_stop_applies_as_soon_as_it_is_committed(app: App) ->
         await app.cairn.rules.stop(True, "something is wrong", ADMIN)
         stopped_at = app.cairn.clock.now()
         runs = [*await starting, *[await app.start(pipeline) for _ in range(3)]]
-        found = [(await app.until(lambda run=run: approvals(app, run) or None))[0] for run in runs]
+        found = [(await app.wait_until(lambda run=run: approvals(app, run) or None))[0] for run in runs]
     finally:
         await app.cairn.rules.stop(False, "", ADMIN)
     assert {str(a.status) for a in found[-3:]} == {"pending"}
@@ -257,7 +259,7 @@ async def test_an_emergency_stop_applies_as_soon_as_it_is_committed(app: App) ->
         if str(a.status) == "pending":
             await app.cairn.approvals.decide(a.approval_id, "approve", actor=ADMIN)
     for run in runs:
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
 
 
 # Batches and comments
@@ -275,9 +277,9 @@ async def test_a_batch_decides_each_approval_separately(app: App) -> None:
         ("approved", True),
         (None, False),
     ]
-    await app.until_run(runs[0], "completed")
+    await app.wait_for_run(runs[0], "completed")
     await app.cairn.runs.cancel(runs[1], actor=ADMIN)
-    await app.until_run(runs[2], "completed")
+    await app.wait_for_run(runs[2], "completed")
 
 
 async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
@@ -291,4 +293,4 @@ async def test_a_comment_is_stored_and_recorded_as_an_event(app: App) -> None:
     with pytest.raises(InvalidInput):
         await app.cairn.comments.add(approval.approval_id, "  ", actor=ADMIN)
     await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")

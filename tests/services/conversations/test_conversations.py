@@ -81,7 +81,7 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
         return produced(work)
 
     with scripted_conversations(app.cairn, script):
-        run = await app.done(await app.pipeline(step("talk")))
+        run = await app.run_to_completion(await app.pipeline(step("talk")))
     sanitized = replace(
         first, text="Wieviel? 🪨\ufffd", message={"parts": [], "big": 2**80, "nan": None, "deep": [{"a": 1.5}]}
     )
@@ -145,12 +145,12 @@ async def test_a_conversation_continues_after_an_error_and_restarts_otherwise(ap
         run = await app.start(await app.pipeline(talk))
         await app.decide(run, "talk", "revise", "once more")
         outcomes.insert(1, "give up")
-        await app.until_execution(run, "talk", "failed")
+        await app.wait_for_execution(run, "talk", "failed")
         outcomes[:] = ["done"]
         failed = app.execution(run, "talk")
         await app.cairn.executions.retry(failed.execution_id, actor=ADMIN)
         await app.decide(run, "talk", "approve")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     assert found == [
         ("error", 0),
         ("invalid result", 1),  # same attempt key: the earlier answer is available
@@ -181,7 +181,7 @@ async def test_late_messages_are_billed_but_not_stored(app: App) -> None:
 
     with scripted_conversations(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
-        await app.until(lambda: opened or None)
+        await app.wait_until(lambda: opened or None)
         await opened[0].save(response_message(number=1))
         await app.cairn.runs.cancel(run, actor=ADMIN)
     for _ in range(2):
@@ -202,7 +202,7 @@ async def test_secrets_are_not_stored_in_messages(app: App) -> None:
         return produced(work)
 
     with scripted_conversations(app.cairn, script):
-        await app.done(await app.pipeline(step("talk")))
+        await app.run_to_completion(await app.pipeline(step("talk")))
     await app.cairn.secrets.remove("door", ADMIN)
 
 
@@ -218,9 +218,9 @@ async def test_work_continues_after_an_exhausted_budget_is_raised(app: App) -> N
 
     with scripted_conversations(app.cairn, script):
         run = await app.start(await app.pipeline(step("talk")))
-        await app.until_run(run, "paused")
+        await app.wait_for_run(run, "paused")
         await app.cairn.runs.resume(run, actor=ADMIN)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     assert dispatches == [0, 1]
     (event,) = [e for e in app.events(run) if e.event_type == "pause_requested"]
     assert event.metadata["reason"] == "The run's budget of 1 call is spent."

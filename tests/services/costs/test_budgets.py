@@ -59,7 +59,7 @@ async def test_an_exhausted_budget_pauses_the_run_until_it_is_raised(app: App) -
     with scripted_conversations(app.cairn, script(7)):
         pipeline = await app.pipeline(step("talk"), budget={"max_cost_usd": 0.05})
         run = await app.start(pipeline)
-        paused = await app.until_run(run, "paused")
+        paused = await app.wait_for_run(run, "paused")
         message = paused.over_budget or ""
         assert message == mentions("$0.0500")
         assert (paused.usage.calls, "resume" in paused.available_commands) == (5, False)
@@ -87,11 +87,11 @@ async def test_an_exhausted_budget_pauses_the_run_until_it_is_raised(app: App) -
         await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), actor=ADMIN)
         assert "resume" in app.run(run).available_commands
         await app.cairn.runs.resume(run, actor=ADMIN)
-        await app.until(lambda: app.run(run).usage.calls == 6)
-        assert (await app.until_run(run, "paused")).budget.run_limits.max_cost_usd == 0.06
+        await app.wait_until(lambda: app.run(run).usage.calls == 6)
+        assert (await app.wait_for_run(run, "paused")).budget.run_limits.max_cost_usd == 0.06
         await app.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), actor=ADMIN)
         await app.cairn.runs.resume(run, actor=ADMIN)
-        done = await app.until_run(run, "completed")
+        done = await app.wait_for_run(run, "completed")
     assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
     events = [e for e in app.event_types(run) if e.startswith("budget_")]
     assert events == [
@@ -114,10 +114,10 @@ async def test_the_budget_of_the_definition_can_be_raised_and_applies_to_test_ru
         checkpoints = [step("talk")]
         pipeline = await app.pipeline(*checkpoints, budget={limit: value})
         run = await app.start(pipeline, test=True)
-        assert f"{value} {limit.removeprefix('max_')}" in ((await app.until_run(run, "paused")).over_budget or "")
+        assert f"{value} {limit.removeprefix('max_')}" in ((await app.wait_for_run(run, "paused")).over_budget or "")
         await app.cairn.pipelines.update(pipeline, {"budget": {limit: value * 2}}, actor=ADMIN)
         await app.cairn.runs.resume(run, actor=ADMIN)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
 
 
 @pytest.mark.parametrize("budget", ["of the run", "of the definition"])
@@ -144,7 +144,7 @@ async def test_a_budget_set_during_a_run_applies_from_the_next_call_on(app: App,
         else:
             await app.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, actor=ADMIN)
         resume.set()
-        paused = await app.until_run(run, "paused")
+        paused = await app.wait_for_run(run, "paused")
         assert (paused.usage.calls, "4 calls" in (paused.over_budget or "")) == (4, True)
 
 
@@ -153,10 +153,10 @@ async def test_a_monthly_budget_applies_to_all_runs_of_a_pipeline(app: App) -> N
         budget = {"max_calls": 10, "per_month": {"max_calls": 3}}
         pipeline = await app.pipeline(step("talk"), budget=budget)
         with scripted_conversations(app.cairn, script(1, at=AT)):
-            await app.done(pipeline)  # in another month
-        await app.done(pipeline)
+            await app.run_to_completion(pipeline)  # in another month
+        await app.run_to_completion(pipeline)
         run = await app.start(pipeline)
-        paused = await app.until_run(run, "paused")
+        paused = await app.wait_for_run(run, "paused")
         assert paused.over_budget == mentions("3 calls")
         assert [(limit.period, limit.used, limit.is_exhausted) for limit in paused.budget.status] == [
             ("run", 1.0, False),
@@ -168,7 +168,7 @@ async def test_a_monthly_budget_applies_to_all_runs_of_a_pipeline(app: App) -> N
         budget["per_month"] = {"max_calls": 4}
         await app.cairn.pipelines.update(pipeline, {"budget": budget}, actor=ADMIN)
         await app.cairn.runs.resume(run, actor=ADMIN)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     month = app.cairn.cost_queries.get_pipeline_costs(pipeline, CostQuery("day", 50, None)).budget_status
     assert [(limit.period, limit.used) for limit in month] == [("month", 4.0)]
 
@@ -190,9 +190,9 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
 
     with scripted_conversations(app.cairn, talk):
         pipeline = await app.pipeline(step("talk"), step("talk_more"))
-        first, second = await app.done(pipeline), await app.done(pipeline, test=True)
+        first, second = await app.run_to_completion(pipeline), await app.run_to_completion(pipeline, test=True)
         await app.roll_back(first, 0)  # archived work counts, too
-        await app.until_run(first, "completed")
+        await app.wait_for_run(first, "completed")
     each = usage(
         calls=6,
         input_tokens=414,
@@ -253,8 +253,8 @@ async def test_cost_sums_equal_the_calls(app: App) -> None:
 async def test_the_costs_of_a_deleted_test_run_are_kept(app: App) -> None:
     with scripted_conversations(app.cairn, script(2)):
         pipeline = await app.pipeline(step("talk"))
-        run = await app.done(pipeline, test=True)
-        await app.until_quiet()
+        run = await app.run_to_completion(pipeline, test=True)
+        await app.wait_until_idle()
     engine = app.cairn.engine
     retention = Retention(engine, app.cairn.folder_sync, app.cairn.jobs, RetentionDays(tests=1))
     await retention._remove_test_run(await _row(app, run))  # pyright: ignore[reportPrivateUsage]
@@ -270,13 +270,13 @@ async def test_agents_stop_at_a_budget_and_continue_after_it_is_raised(app: App,
     app.models.current = models = FakeModels(lambda request: f"Answer {request.number}.")
     team = agent_checkpoint("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
     run = await app.start(await app.pipeline(team, budget={"max_calls": 1}))
-    paused = await app.until_run(run, "paused")
+    paused = await app.wait_for_run(run, "paused")
     assert 1 <= paused.usage.calls == len(models.requests)
     assert paused.over_budget == mentions("1 call")
     before = messages(app, run)
     await app.cairn.runs.set_budget(run, Budget(max_calls=100), actor=ADMIN)
     await app.cairn.runs.resume(run, actor=ADMIN)
-    done = await app.until_run(run, "completed")
+    done = await app.wait_for_run(run, "completed")
     after = messages(app, run)
     assert after[: len(before)] == before
     answers = [message for message in after if message.model is not None]

@@ -33,7 +33,7 @@ async def test_the_stored_context_equals_its_preview(app: App) -> None:
         ),
     )
     run = await app.start(pipeline, input={"a": 1})
-    waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
+    waiting = await app.wait_for_execution(run, "design", "waiting_approval_to_start")
     before = app.cairn.context_queries.get_context(waiting.execution_id)
     assert (before.stored, before.input, before.system_prompt) == (False, {"g": {"value": 7}}, "You are careful.")
     assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
@@ -42,11 +42,11 @@ async def test_the_stored_context_equals_its_preview(app: App) -> None:
     assert "=== REFERENCED OUTPUT: Checkpoint 1 from v1 ===" in before.text
     assert before.text.endswith("Design it.")
     await app.decide(run, "design", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
     await app.roll_back(run, -1)  # the stored context outlives its artifacts
-    await app.until(lambda: app.run(run).status != "completed")
+    await app.wait_until(lambda: app.run(run).status != "completed")
     assert app.cairn.context_queries.get_context(waiting.execution_id) == after
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
@@ -64,14 +64,14 @@ async def test_the_previous_version_comes_from_the_latest_run_that_completed_it(
 
     async def to_form() -> str:
         run = await app.start(pipeline)
-        await app.until_execution(run, "more", "in_progress")
+        await app.wait_for_execution(run, "more", "in_progress")
         return run
 
     first = await to_form()
     await app.start(pipeline, start=False)  # v2 never completes the checkpoint
     third = await to_form()
     test = await app.start(pipeline, test=True)
-    await app.until_execution(test, "more", "in_progress")
+    await app.wait_for_execution(test, "more", "in_progress")
     fourth = await to_form()
     assert seen == [{}, {"goals": {"run": 1}}, {"goals": {"run": 2}}, {"goals": {"run": 2}}]
     context = app.cairn.context_queries.get_context(app.execution(fourth, "goals").execution_id)
@@ -91,8 +91,8 @@ async def test_a_reference_to_an_uncompleted_checkpoint_fails_with_an_error(app:
     early = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[2].checkpoint_id
     changes = {**reads("late"), "needs": ["root", "late"]}
     await app.cairn.pipelines.update_checkpoint(early, changes, actor=ADMIN)
-    await app.fill(run, "root", root="yes")
-    failed = await app.until_execution(run, "early", "failed")
+    await app.submit_form(run, "root", root="yes")
+    failed = await app.wait_for_execution(run, "early", "failed")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.error_details.last_error.error_message) == (
         "missing_reference",
@@ -121,11 +121,11 @@ async def test_references_only_resolve_within_the_current_run_and_pass(app: App)
         step("goals", "count"), step("design", "look", **reads("goals")), form("end", instructions={"task_prompt": "x"})
     )
     first = await app.start(pipeline)
-    await app.until_execution(first, "end", "in_progress")
+    await app.wait_for_execution(first, "end", "in_progress")
     second = await app.start(pipeline)
-    await app.until_execution(second, "end", "in_progress")
+    await app.wait_for_execution(second, "end", "in_progress")
     await app.cairn.runs.restart(second, actor=ADMIN)
-    await app.until_execution(second, "end", "in_progress")
+    await app.wait_for_execution(second, "end", "in_progress")
     assert [references for references, _ in seen] == [{"goals": {"n": 0}}, {"goals": {"n": 1}}, {"goals": {"n": 2}}]
     design = app.execution(second, "design").execution_id
     blocks = app.cairn.context_queries.get_context(design).blocks
@@ -141,9 +141,9 @@ async def test_the_context_of_a_revision_includes_the_feedback(app: App) -> None
     pipeline = await app.pipeline(step("goals", approve="complete", instructions={"task_prompt": "Write."}))
     run = await app.start(pipeline)
     await app.decide(run, "goals", "revise", "Shorter, please.")
-    await app.until(lambda: app.execution(run, "goals").revision_iteration == 1)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_until(lambda: app.execution(run, "goals").revision_iteration == 1)
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     context = app.cairn.context_queries.get_context(app.execution(run, "goals").execution_id)
     assert [(block.kind, block.content) for block in context.blocks] == [("revision_feedback", "Shorter, please.")]
     await app.decide(run, "goals", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")

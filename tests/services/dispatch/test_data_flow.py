@@ -55,7 +55,7 @@ async def test_types_are_preserved_through_all_checkpoints(app: App) -> None:
         step("two", "give_back", input_mapping={"all": "one.all"}),
         step("three", "give_back"),
     )
-    run = await app.done(pipeline, input=HARD)
+    run = await app.run_to_completion(pipeline, input=HARD)
     assert with_types(app.output(run, "two")) == with_types({"all": HARD})
     context = app.output(run, "three")
     assert with_types(context) == with_types({"input": HARD, "one": {"all": HARD}, "two": {"all": HARD}})
@@ -85,7 +85,7 @@ async def pass_through(app: App, payload: Any) -> tuple[str, Any]:
         *(step(key, "pass_on", input_mapping={"payload": source}) for key, source in zip(keys, sources, strict=False))
     )
     run = await app.start(pipeline, input=payload)
-    await app.until_run(run, "completed", seconds=50)
+    await app.wait_for_run(run, "completed", seconds=50)
     assert len({a.checksum for a in app.artifacts(run)}) == 1  # stored once
     return run, app.output(run, keys[-1])
 
@@ -112,7 +112,7 @@ async def test_a_payload_over_the_limit_is_rejected_and_creates_no_run(app: App)
     pipeline = await app.pipeline(step("one"))
     with pytest.raises(TooLarge):
         await app.start(pipeline, input={"text": "x" * (10 * 2**20)})
-    assert app.run(await app.done(pipeline)).run_version == 1
+    assert app.run(await app.run_to_completion(pipeline)).run_version == 1
 
 
 async def test_an_input_that_does_not_match_its_schema_is_rejected(app: App) -> None:
@@ -121,7 +121,7 @@ async def test_an_input_that_does_not_match_its_schema_is_rejected(app: App) -> 
     for payload in ({"count": "many"}, {}, None):
         with pytest.raises(InvalidInput):
             await app.start(pipeline, input=payload)
-    await app.done(pipeline, input={"count": 2**70})
+    await app.run_to_completion(pipeline, input={"count": 2**70})
 
 
 async def test_a_missing_source_fails_before_the_function_is_called(app: App) -> None:
@@ -138,7 +138,7 @@ async def test_a_missing_source_fails_before_the_function_is_called(app: App) ->
         step("two", "note", input_mapping={"gone": "input.missing"}),
     )
     run = await app.start(pipeline, input={"there": [1]})
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     assert called == [{"there": [1]}]
     failed = app.execution(run, "two").error_details.last_error
     assert failed is not None
@@ -149,7 +149,7 @@ async def test_a_mapped_input_that_fails_the_schema_is_located(app: App) -> None
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     pipeline = await app.pipeline(step("one", input_mapping={"n": "input.n"}, input_schema=schema))
     run = await app.start(pipeline, input={"n": "seven"})
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     failed = app.execution(run, "one").error_details.last_error
     assert failed is not None
     assert "/n" in failed.error_message

@@ -23,15 +23,15 @@ async def test_working_executions_are_found_with_their_drivers(app: App) -> None
     pipeline = await app.pipeline(step("first"), step("one", "held", stage="two"), step("other", "held", stage="two"))
     waiting = await app.start(await app.pipeline(form("asked")))  # waits for a user, so no runner works on it
     run = await app.start(pipeline)
-    await app.until_execution(run, "one", "in_progress")
-    await app.until_execution(run, "other", "in_progress")
+    await app.wait_for_execution(run, "one", "in_progress")
+    await app.wait_for_execution(run, "other", "in_progress")
     found = app.cairn.database.read(working_executions)
     expected = {app.execution(run, key).execution_id for key in ("one", "other")}
     assert {row.execution_id for row in found if row.run_id == run} == expected
     assert all(row.driver is not None and row.dispatch_number == 1 for row in found if row.run_id == run)
     assert waiting not in {row.run_id for row in found}
     release.set()
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert run not in {row.run_id for row in app.cairn.database.read(working_executions)}
     await app.cairn.runs.cancel(waiting, actor=ADMIN)
 

@@ -48,7 +48,7 @@ def failed_pipelines(app: App) -> set[str]:
 
 async def check_repaired(app: App, pipeline: str) -> None:
     """Repair as the worker does every few seconds, and check the folder."""
-    await app.until_quiet()
+    await app.wait_until_idle()
     await app.cairn.folder_repair.repair_failed()
     assert failed_pipelines(app) == set()
     drift = app.cairn.folder_repair.find_drift(pipeline)
@@ -75,22 +75,22 @@ async def test_a_run_completes_while_the_disk_is_full(app: App, methods: tuple[s
     with failing(app, *methods) as called:
         created = await app.cairn.runs.create(pipeline, actor=ADMIN)
         await app.decide(created.run_id, "design", "approve")
-        await app.until_run(created.run_id, "completed")
-        await app.until_quiet()
+        await app.wait_for_run(created.run_id, "completed")
+        await app.wait_until_idle()
         assert called
     assert len(app.artifacts(created.run_id)) == 3
     if methods == ALL_METHODS:
         assert created.warnings == (mentions(NO_SPACE),) * len(created.warnings)
         assert created.warnings
     await check_repaired(app, pipeline)
-    assert len([path for path in app.disk(pipeline) if path.startswith("runs/v1/c")]) == 3
+    assert len([path for path in app.folder_contents(pipeline) if path.startswith("runs/v1/c")]) == 3
 
 
 async def test_a_decision_counts_and_its_response_has_a_warning(app: App) -> None:
     pipeline = await app.pipeline(step("goals", approve="complete"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
-    await app.until_quiet()
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_until_idle()
     with failing(app, "promote"):
         decided = await app.decide(run, "goals", "approve")
     assert decided.warnings == [mentions(NO_SPACE)]
@@ -110,8 +110,8 @@ async def test_a_failed_workspace_is_stored_once_the_disk_works_again(app: App) 
     pipeline = await app.pipeline(step("goals", "fails"))
     with failing(app, "move_to_errored", "write_run_info"):
         run = await app.start(pipeline)
-        await app.until_run(run, "paused")
-        await app.until_quiet()
+        await app.wait_for_run(run, "paused")
+        await app.wait_until_idle()
     await check_repaired(app, pipeline)
     assert app.names(pipeline, ".errored") == [
         ".errored/exec_UUID_TIME/error_info.json",
@@ -127,20 +127,20 @@ async def test_a_staged_result_is_stored_once_the_disk_works_again(app: App) -> 
     pipeline = await app.pipeline(step("goals", approve="complete"))
     with failing(app, "stage"):
         run = await app.start(pipeline)
-        await app.until_execution(run, "goals", "waiting_approval_to_complete")
-        await app.until_quiet()
+        await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
+        await app.wait_until_idle()
     await check_repaired(app, pipeline)
-    assert len([path for path in app.disk(pipeline) if "artifacts_staging/goals" in path]) == 1
+    assert len([path for path in app.folder_contents(pipeline) if "artifacts_staging/goals" in path]) == 1
     await app.decide(run, "goals", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_a_rollback_and_its_undo_are_repaired(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
-    await app.fill(run, "more", more="yes")
-    await app.until_execution(run, "end", "in_progress")
-    await app.until_quiet()
+    await app.submit_form(run, "more", more="yes")
+    await app.wait_for_execution(run, "end", "in_progress")
+    await app.wait_until_idle()
     before = app.names(pipeline, "runs/v1/c")
     with failing(app, "archive_rollback", "move_to_errored"):
         rollback = await app.roll_back(run, 0)
@@ -161,11 +161,11 @@ async def test_a_rollback_and_its_undo_are_repaired(app: App) -> None:
 async def test_archiving_a_pass_is_repaired(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "more", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(run, "more", "in_progress")
+    await app.wait_until_idle()
     with failing(app, "archive_pass"):
         await app.cairn.runs.restart(run, actor=ADMIN)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     await check_repaired(app, pipeline)
     assert app.names(pipeline, "runs/v1/passes") == ["runs/v1/passes/1/checkpoint_0_goals/outputs/goals_ID_v1.json"]
     await app.cairn.runs.cancel(run, actor=ADMIN)
@@ -183,8 +183,8 @@ async def test_definition_files_are_repaired(app: App) -> None:
             saved = await app.cairn.pipelines.update(pipeline, {"pipeline_description": f"d{n}"}, actor=ADMIN)
             assert len(saved.warnings) == 1
     await check_repaired(app, pipeline)
-    run = await app.done(pipeline)
-    await app.until_quiet()
+    run = await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
     with failing(app, "archive_definition_runs"):
         await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
     await check_repaired(app, pipeline)
@@ -199,9 +199,9 @@ async def test_definition_files_are_repaired(app: App) -> None:
 
 async def test_deleting_and_restoring_a_pipeline_is_repaired(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    await app.done(pipeline)
-    await app.until_quiet()
-    before = app.disk(pipeline)
+    await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
+    before = app.folder_contents(pipeline)
     with failing(app, "archive_pipeline"):
         location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     assert app.root(pipeline).exists()
@@ -211,7 +211,7 @@ async def test_deleting_and_restoring_a_pipeline_is_repaired(app: App) -> None:
     with failing(app, "restore_pipeline"):
         await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
     await check_repaired(app, pipeline)
-    assert app.disk(pipeline) == before
+    assert app.folder_contents(pipeline) == before
 
 
 async def test_an_unreadable_archive_is_logged_and_does_not_prevent_repairs(
@@ -219,8 +219,8 @@ async def test_an_unreadable_archive_is_logged_and_does_not_prevent_repairs(
 ) -> None:
     pipeline = await app.pipeline(step("goals"))
     with failing(app, "promote"):
-        await app.done(pipeline)
-        await app.until_quiet()
+        await app.run_to_completion(pipeline)
+        await app.wait_until_idle()
 
     def refuse(_: FileRecovery) -> list[str]:
         raise PermissionError(errno.EACCES, "Permission denied", ".archived")
@@ -237,8 +237,8 @@ async def test_a_failing_repair_is_retried_and_loses_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     with failing(app, "promote", "repair", "write_run_info"):
         run = await app.start(pipeline)
-        await app.until_run(run, "completed")
-        await app.until_quiet()
+        await app.wait_for_run(run, "completed")
+        await app.wait_until_idle()
         for _ in range(2):
             await app.cairn.folder_repair.repair_failed()
         assert failed_pipelines(app) == {pipeline}
@@ -250,5 +250,5 @@ async def test_a_bug_in_file_operations_is_handled_like_a_failing_disk(app: App)
     pipeline = await app.pipeline(step("goals"), step("design", execution=retries(1)))
     with failing(app, "promote", error=RuntimeError("a bug")):
         run = await app.start(pipeline)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     await check_repaired(app, pipeline)

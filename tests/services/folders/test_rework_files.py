@@ -18,9 +18,9 @@ async def test_replaced_files_are_moved_to_superseded(app: App) -> None:
     with requested_reworks(app) as runner:
         runner.request("test", "code")
         runner.request("test", "code")
-        run = await app.done(pipeline)
-    await app.until_quiet()
-    outputs = {path: content for path, content in app.disk(pipeline).items() if "checkpoint_0" in path}
+        run = await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
+    outputs = {path: content for path, content in app.folder_contents(pipeline).items() if "checkpoint_0" in path}
     versions = [e for e in app.executions(run) if e.checkpoint_key == "code"]
     (current,) = [path for path in outputs if "/outputs/" in path]
     name, folder = current.rpartition("/")[2], "runs/v1/checkpoint_0_code"
@@ -44,18 +44,18 @@ async def test_drift_of_superseded_files_is_repaired(app: App) -> None:
     with requested_reworks(app) as runner:
         runner.request("test", "code")
         runner.request("test", "code")
-        run = await app.done(pipeline)
-    await app.until_quiet()
-    before = {path: content for path, content in app.disk(pipeline).items() if path.startswith("runs/v1/c")}
+        run = await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
+    before = {path: content for path, content in app.folder_contents(pipeline).items() if path.startswith("runs/v1/c")}
     first, second, _ = [e.artifacts_generated[0] for e in app.executions(run) if e.checkpoint_key == "code"]
     (app.root(pipeline) / first.file_path).unlink()
     (app.root(pipeline) / second.file_path).write_bytes(b"changed")
     (app.root(pipeline) / second.file_path).with_name("extra.txt").write_bytes(b"mine")
     assert not app.cairn.folder_repair.find_drift(pipeline).is_clean
     await app.repair()
-    after = {path: content for path, content in app.disk(pipeline).items() if path.startswith("runs/v1/c")}
+    after = {path: content for path, content in app.folder_contents(pipeline).items() if path.startswith("runs/v1/c")}
     assert after == before
-    kept = {content for path, content in app.disk(pipeline).items() if path.startswith(".archived/drift_")}
+    kept = {content for path, content in app.folder_contents(pipeline).items() if path.startswith(".archived/drift_")}
     assert kept == {b"changed", b"mine"}
 
 
@@ -65,10 +65,10 @@ async def test_superseded_files_are_archived_with_their_pass(app: App) -> None:
     with requested_reworks(app) as runner:
         runner.request("test", "code")
         run = await app.start(pipeline)
-        await app.until_execution(run, "end", "in_progress")
+        await app.wait_for_execution(run, "end", "in_progress")
     await app.cairn.runs.restart(run, actor=ADMIN)
-    await app.until(lambda: app.run(run).pass_number == 2 and app.statuses(run)["end"] == "in_progress")
-    await app.until_quiet()
+    await app.wait_until(lambda: app.run(run).pass_number == 2 and app.statuses(run)["end"] == "in_progress")
+    await app.wait_until_idle()
     assert app.names(pipeline, "runs/v1/") == [
         "runs/v1/checkpoint_0_code/outputs/code_ID_v1.json",
         "runs/v1/checkpoint_1_test/outputs/test_ID_v1.json",
@@ -88,23 +88,23 @@ async def test_superseded_files_are_archived_by_a_rollback_and_restored_by_its_u
         runner.request("test", "code")
         run = await app.start(pipeline)
         for count in (1, 3):
-            await app.until(lambda count=count: len(app.executions(run)) == count)
+            await app.wait_until(lambda count=count: len(app.executions(run)) == count)
             await app.decide(run, "code", "approve")
-        await app.until_execution(run, "end", "in_progress")
-    await app.until_quiet()
+        await app.wait_for_execution(run, "end", "in_progress")
+    await app.wait_until_idle()
 
     def files_below(under: str) -> dict[str, bytes | str]:
-        return {path: content for path, content in app.disk(pipeline).items() if path.startswith(under)}
+        return {path: content for path, content in app.folder_contents(pipeline).items() if path.startswith(under)}
 
     before = files_below("runs/v1/checkpoint")
     assert len(before) == 3
     rollback = await app.roll_back(run, -1)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert files_below("runs/v1/checkpoint") == {}
     assert [name for name in app.names(pipeline, ".archived") if "superseded" in name] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_0/superseded/UUID/code_ID_v1.json"
     ]
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert files_below("runs/v1/checkpoint") == before
     await app.cairn.runs.cancel(run, actor=ADMIN)

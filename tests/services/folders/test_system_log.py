@@ -30,8 +30,8 @@ async def test_each_event_is_one_line(app: App) -> None:
 
     pipeline = await app.pipeline(step("goals", "fails"))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
-    await app.until_quiet()
+    await app.wait_for_run(run, "paused")
+    await app.wait_until_idle()
     await app.cairn.system_log.write_new_events()
     event_types = [event.event_type for event in app.events(pipeline_id=pipeline)]
     written = lines(app, pipeline)
@@ -46,8 +46,8 @@ async def test_each_event_is_one_line(app: App) -> None:
 async def test_writing_resumes_at_the_last_position_after_a_restart(app: App) -> None:
     """Even if the process was killed before it saved the position."""
     pipeline = await app.pipeline(step("goals"))
-    await app.done(pipeline)
-    await app.until_quiet()
+    await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
     await app.cairn.system_log.write_new_events()
     before = lines(app, pipeline)
     tree = app.cairn.folder_repair._tree  # pyright: ignore[reportPrivateUsage]

@@ -30,8 +30,8 @@ def versions(app: App, pipeline: str, definition: int | None = None) -> list[int
 async def test_a_new_checkpoint_starts_a_definition_version_whose_runs_count_from_v1(app: App) -> None:
     """The files of earlier runs are archived. The runs stay readable."""
     pipeline = await app.pipeline(step("goals"))
-    first, second = await app.done(pipeline), await app.done(pipeline)
-    await app.until_quiet()
+    first, second = await app.run_to_completion(pipeline), await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
     before = {artifact.artifact_record_id: app.content(artifact) for artifact in app.artifacts(first)}
     added, saved = await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
     assert (saved.changed, saved.warnings) == (True, ())
@@ -54,7 +54,7 @@ async def test_a_new_checkpoint_starts_a_definition_version_whose_runs_count_fro
         assert plain(artifact.file_path).startswith(".archived/definition_v1_TIME/runs/v1/")
         assert app.content(artifact) == before[artifact.artifact_record_id]
         assert (app.root(pipeline) / artifact.file_path).read_bytes() == app.content(artifact)
-    third = await app.done(pipeline)
+    third = await app.run_to_completion(pipeline)
     assert app.run(third).run_version == 1
     assert app.run(third).previous_run_id is None
     assert (versions(app, pipeline), versions(app, pipeline, 1)) == ([1], [2, 1])
@@ -70,9 +70,9 @@ async def test_runs_of_an_earlier_definition_version_are_read_only(app: App) -> 
 
     pipeline = await app.pipeline(step("goals"), step("broken", "broken", execution={"retry_config": FAIL}))
     run = await app.start(pipeline)
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     rollback = await app.roll_back(run, 0)
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     failed = app.execution(run, "broken").execution_id
     await app.cairn.pipelines.reorder(pipeline, ["broken", "goals"], actor=ADMIN)
     commands = app.cairn
@@ -127,11 +127,11 @@ async def test_other_changes_apply_to_open_runs(app: App) -> None:
     changed = {"execution": step("design", parameters={"value": 2})["execution"]}
     await app.cairn.pipelines.update_checkpoint(design.checkpoint_id, changed, actor=ADMIN)
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).pipeline_definition_version == 1
-    await app.fill(run, "goals", goals="grow")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "design") == {"value": 2}
-    await app.until_quiet()
-    file = app.disk(pipeline)[f".pipeline_system/definitions/checkpoints/{design.checkpoint_id}.json"]
+    await app.wait_until_idle()
+    file = app.folder_contents(pipeline)[f".pipeline_system/definitions/checkpoints/{design.checkpoint_id}.json"]
     assert json.loads(file)["execution"]["function_config"]["parameters"] == {"value": 2}
 
 
@@ -190,7 +190,7 @@ async def test_concurrent_changes_are_all_saved(app: App) -> None:
 
 async def test_an_invalid_change_changes_nothing(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design", needs=["goals"]))
-    before = app.disk(pipeline)
+    before = app.folder_contents(pipeline)
     goals = app.cairn.pipeline_queries.get_pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
         await app.cairn.pipelines.remove_checkpoint(goals, actor=ADMIN)
@@ -202,16 +202,16 @@ async def test_an_invalid_change_changes_nothing(app: App) -> None:
             "List every checkpoint once (unknown: else; missing: design; a checkpoint is listed twice).",
         ),
     )
-    assert (app.cairn.pipeline_queries.get_pipeline(pipeline).revision, app.disk(pipeline)) == (1, before)
+    assert (app.cairn.pipeline_queries.get_pipeline(pipeline).revision, app.folder_contents(pipeline)) == (1, before)
 
 
 async def test_a_deleted_pipeline_is_archived_and_can_be_restored(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    run = await app.done(pipeline)
-    await app.until_quiet()
+    run = await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
     note = app.root(pipeline) / "notes.txt"
     note.write_text("mine")
-    before = app.disk(pipeline)
+    before = app.folder_contents(pipeline)
     location = await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     assert plain(location) == ".archived/UUID_TIME"
     assert not app.root(pipeline).exists()
@@ -226,10 +226,10 @@ async def test_a_deleted_pipeline_is_archived_and_can_be_restored(app: App) -> N
             await command
         assert error.value.suggestions == (mentions("restore"),)
     await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
-    assert app.disk(pipeline) == before
+    assert app.folder_contents(pipeline) == before
     with pytest.raises(CommandRefused):
         await app.cairn.pipelines.restore(pipeline, actor=ADMIN)
-    assert app.run(await app.done(pipeline)).run_version == 2
+    assert app.run(await app.run_to_completion(pipeline)).run_version == 2
     assert [event.event_type for event in app.events(pipeline_id=pipeline) if event.run_id is None] == [
         "pipeline_created",
         "pipeline_deleted",
@@ -243,8 +243,8 @@ async def test_a_run_started_while_a_pipeline_is_restored_waits_for_its_folder(
     """Otherwise its files would be treated as drift."""
     pipeline = await app.pipeline(form("goals"))
     earlier = await app.start(pipeline)
-    await app.fill(earlier, "goals", goals="More")
-    await app.until_run(earlier, "completed")
+    await app.submit_form(earlier, "goals", goals="More")
+    await app.wait_for_run(earlier, "completed")
     await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     restore_pipeline = Tree.restore_pipeline
     started, resume = threading.Event(), threading.Event()
@@ -262,7 +262,7 @@ async def test_a_run_started_while_a_pipeline_is_restored_waits_for_its_folder(
     await asyncio.sleep(0.1)
     resume.set()
     await asyncio.gather(restored, new_run, restarted)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert [path for path in app.names(pipeline) if "drift" in path] == []
     for run in (earlier, new_run.result()):
         (waiting,) = [e for e in app.executions(run) if e.status == "in_progress"]
@@ -274,7 +274,7 @@ async def test_a_folder_repair_waits_for_a_deletion(app: App, monkeypatch: pytes
     """The folder is archived with the files of its cancelled runs."""
     pipeline = await app.pipeline(form("goals"))
     run = await app.start(pipeline)
-    execution = (await app.until_execution(run, "goals", "in_progress")).execution_id
+    execution = (await app.wait_for_execution(run, "goals", "in_progress")).execution_id
     move_to_errored, started, resume = Tree.move_to_errored, threading.Event(), threading.Event()
 
     def move_slowly(*args: Any) -> str:
@@ -308,7 +308,7 @@ async def test_deleting_a_pipeline_with_an_open_run_requires_force(app: App) -> 
 
     pipeline = await app.pipeline(step("goals", "hang"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "goals", "in_progress")
+    await app.wait_for_execution(run, "goals", "in_progress")
     with pytest.raises(CommandRefused, match=r"\b1\b"):
         await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
     await app.cairn.pipelines.delete(pipeline, force=True, actor=ADMIN)
@@ -328,8 +328,8 @@ async def test_runs_started_during_a_change_belong_to_one_definition_version(app
         runs = await asyncio.gather(*early, *late)
         await change
         for run in runs:
-            await app.until_run(run, "completed", "cancelled")
-    await app.until_quiet()
+            await app.wait_for_run(run, "completed", "cancelled")
+    await app.wait_until_idle()
     for run in app.cairn.run_queries.list_pipeline_runs(pipeline, RunFilter(None, (), 2, False, False), 50, None).items:
         for artifact in app.artifacts(run.run_id):
             assert (app.root(pipeline) / artifact.file_path).is_file(), artifact.file_path

@@ -42,7 +42,7 @@ async def test_inputs_are_replayed_until_each_call_and_then_updated(app: App) ->
         return {"version": version, "answers": answers}
 
     pipeline = await app.pipeline(step("code", "write"), step("test", "examine", outputs=["test.json"]))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert seen == [[1], [1, 2], [1, 2, 3]]
     assert app.output(run, "test") == {"seen": 2}  # the last staged artifact replaces the returned value
     assert [e.checkpoint_key for e in app.executions(run)] == ["code", "test", "code", "code"]
@@ -67,7 +67,7 @@ async def test_a_retry_of_a_coroutine_function_replays_the_recorded_answers(app:
     pipeline = await app.pipeline(
         step("code", "write"), step("test", "examine_once", execution=retries(1), outputs=["test.json"])
     )
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert tries == ["completed", "completed"]
     assert app.output(run, "test") == {"seen": 0, "version": 2}
     assert app.event_types(run).count("rework_requested") == 1
@@ -102,7 +102,7 @@ async def test_nondeterministic_calls_are_an_error(app: App) -> None:
     for name, message in expected_errors.items():
         pipeline = await app.pipeline(step("code", "write"), step("test", name, outputs=["test.json"]))
         run = await app.start(pipeline)
-        await app.until_run(run, "paused")
+        await app.wait_for_run(run, "paused")
         error = app.execution(run, "test").error_details.last_error
         assert error is not None
         assert error.error_type == "nondeterministic_calls"
@@ -116,5 +116,5 @@ async def test_a_refused_rework_is_returned_as_an_answer(app: App) -> None:
         answer = ctx.request_rework("nowhere", "Please.")
         return {"status": answer.status, "reason": answer.reason}
 
-    run = await app.done(await app.pipeline(step("code"), step("test", "hopeful")))
+    run = await app.run_to_completion(await app.pipeline(step("code"), step("test", "hopeful")))
     assert app.output(run, "test") == {"status": "refused", "reason": mentions("'nowhere'")}

@@ -62,7 +62,7 @@ async def feedback_loop(app: App) -> tuple[str, str, dict[str, Execution]]:
             "test", "dev", "Add test for password reset", "Missing test coverage", test={"missing": ["reset"]}
         )
         run = await app.start(pipeline, original_prompt="Add user authentication")
-        await app.until_execution(run, "end", "in_progress")
+        await app.wait_for_execution(run, "end", "in_progress")
     plan, dev, test, again, verify, end = app.executions(run)
     jobs = {"plan": plan, "dev": dev, "test": test, "again": again, "verify": verify, "end": end}
     return pipeline, run, jobs
@@ -238,8 +238,8 @@ async def test_only_requested_inputs_count_as_reads(app: App) -> None:
         mapped("one", "a"),
         step("two", "look_back", inputs=references, input_mapping={"b": "b"}),
     )
-    await app.done(pipeline)
-    run = await app.done(pipeline)
+    await app.run_to_completion(pipeline)
+    run = await app.run_to_completion(pipeline)
     read = {
         (one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.rework_queries.get_lineage(run).flow
     }
@@ -251,8 +251,8 @@ async def test_a_form_reads_its_reference_material(app: App) -> None:
     shown = {"include_checkpoint_outputs": [{"checkpoint_id": "a"}]}
     pipeline = await app.pipeline(step("a"), form("ask", inputs=shown))
     run = await app.start(pipeline)
-    await app.fill(run, "ask", ask="yes")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "ask", ask="yes")
+    await app.wait_for_run(run, "completed")
     assert [
         (one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.rework_queries.get_lineage(run).flow
     ] == [("a", "ask")]
@@ -271,7 +271,7 @@ async def test_each_dispatch_records_its_reads_and_one_dependency(app: App) -> N
 
     again = {"retry_config": {"max_auto_retries": 1, "retry_delay_seconds": 0}}
     pipeline = await app.pipeline(step("a"), step("b", "second_time", execution=again))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     a, b = app.executions(run)
     query = "SELECT dispatch_number FROM artifact_consumption WHERE execution_id = :id ORDER BY 1"
     found = app.cairn.database.read(lambda c: list(c.execute(sa.text(query), {"id": b.execution_id}).scalars()))
@@ -293,7 +293,7 @@ async def counting_pipeline(app: App) -> tuple[str, str]:
         return {"n": next(numbers)}
 
     pipeline = await app.pipeline(step("a", "count"), mapped("b", "a"), mapped("c", "b"), step("d"))
-    return pipeline, await app.done(pipeline)
+    return pipeline, await app.run_to_completion(pipeline)
 
 
 def stale(app: App, run: str) -> list[str]:
@@ -305,12 +305,12 @@ async def test_stale_executions_are_rerun_one_by_one(app: App) -> None:
     _, run = await counting_pipeline(app)
     assert stale(app, run) == []
     await app.cairn.rework.create(ReworkSpec(app.execution(run, "d").execution_id, "a"), actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert stale(app, run) == ["b"]
     old = app.execution(run, "b")
     assert "rerun" in old.available_commands
     created = await app.cairn.rework.rerun(old.execution_id, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     new = app.cairn.execution_queries.get_execution(created.execution_id)
     assert (new.checkpoint_key, new.parent_execution_id, new.superseded_by) == ("b", None, None)
     assert new.regression_context == {
@@ -326,16 +326,16 @@ async def test_stale_executions_are_rerun_one_by_one(app: App) -> None:
     with pytest.raises(CommandRefused):
         await app.cairn.rework.rerun(old.execution_id, actor=ADMIN)
     await app.cairn.rework.rerun(app.execution(run, "c").execution_id, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert stale(app, run) == []
 
 
 async def test_an_unchanged_artifact_makes_nothing_stale(app: App) -> None:
     """Only changed artifacts count."""
     pipeline = await app.pipeline(step("a"), mapped("b", "a"))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     await app.cairn.rework.create(ReworkSpec(app.execution(run, "b").execution_id, "a"), actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(app.executions(run)) == 3
     assert stale(app, run) == []
 
@@ -350,9 +350,9 @@ async def test_readers_of_an_archived_artifact_are_stale(app: App) -> None:
 
     pipeline = await app.pipeline(step("a", "count_on", inputs={"include_previous_version": True}), form("end"))
     first = await app.start(pipeline)
-    await app.until_execution(first, "end", "in_progress")
+    await app.wait_for_execution(first, "end", "in_progress")
     second = await app.start(pipeline)
-    await app.until_execution(second, "end", "in_progress")
+    await app.wait_for_execution(second, "end", "in_progress")
     assert stale(app, second) == []
     await app.cairn.pipelines.update_checkpoint(
         app.execution(first, "a").checkpoint_id, {"approve": "start"}, actor=ADMIN

@@ -19,7 +19,7 @@ async def test_a_requester_continues_with_the_new_artifacts(app: App) -> None:
     pipeline = await app.pipeline(code(), step("test", "give_back"), step("verify", "give_back"))
     with requested_reworks(app) as runner:
         runner.request("test", "code", "Add the tests.", "Coverage is low.", test={"missing": ["reset"]})
-        run = await app.done(pipeline, original_prompt="Sign in")
+        run = await app.run_to_completion(pipeline, original_prompt="Sign in")
     assert seen == [None, ("Add the tests.", "Coverage is low.", "test", {"test": {"missing": ["reset"]}})]
     first, requester, rework, verify = app.executions(run)
     assert (rework.checkpoint_key, rework.status, rework.checkpoint_position) == ("code", "completed", 0)
@@ -47,7 +47,7 @@ async def test_the_requester_is_notified_of_the_status_and_artifacts(app: App) -
     with requested_reworks(app) as runner:
         runner.request("test", "code", "Again.", "Why not.")
         runner.request("test", "nowhere", "Again.")
-        run = await app.done(pipeline)
+        run = await app.run_to_completion(pipeline)
     rework = app.execution(run, "code")
     (made,) = rework.artifacts_generated
     ended = [event for event in app.events(run) if event.event_type == "rework_ended"]
@@ -88,10 +88,10 @@ async def test_a_rework_that_is_approved_later_is_reported_with_its_artifacts(ap
         runner.request("test", "code")
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
-        await app.until(lambda: len(app.executions(run)) == 3)
+        await app.wait_until(lambda: len(app.executions(run)) == 3)
         assert app.execution(run, "test").waiting_on == "rework"
         await app.decide(run, "code", "approve")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     (ended,) = [event for event in app.events(run) if event.event_type == "rework_ended"]
     assert [made["name"] for made in ended.metadata["artifacts"]] == ["code"]
 
@@ -104,12 +104,12 @@ async def test_a_rework_over_the_limit_needs_an_escalation(app: App) -> None:
         for _ in range(11):
             runner.request("test", "code", "More.", "Never enough.")
         run = await app.start(pipeline)
-        escalation = await app.until(
+        escalation = await app.wait_until(
             lambda: next((a for a in app.run(run).pending_approvals if a.kind == "escalation"), None)
         )
         assert escalation.reason == mentions("10")
         await app.decide(run, "test", "retry")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     rework = app.execution(run, "code")
     assert app.output(run, "code") == {"version": 12}
     assert rework.regression_context is not None
@@ -131,16 +131,16 @@ async def test_a_failed_rework_follows_its_policy_and_can_be_dismissed(app: App)
     with requested_reworks(app) as runner:
         runner.request("test", "code", "Better.")
         run = await app.start(pipeline)
-        await app.until_run(run, "paused")
+        await app.wait_for_run(run, "paused")
         rework = app.execution(run, "code")
         assert (rework.status, app.execution(run, "test").waiting_on) == ("failed", "rework")
         await app.cairn.executions.cancel(rework.execution_id, actor=ADMIN)
         await app.cairn.runs.resume(run, actor=ADMIN)
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     (ended,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
     assert (ended["status"], ended["reason"], ended["artifacts"]) == ("failed", "no idea", [])
     assert app.output(run, "test")["code"] == {"n": 1}
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert "superseded" not in str(app.names(pipeline))
 
 
@@ -151,8 +151,8 @@ async def test_the_context_of_a_rework_includes_its_reason(app: App) -> None:
         runner.request("test", "code", "Add the tests.", "Coverage is low.", test={"missing": 1})
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
-        await app.until(lambda: len(app.executions(run)) == 3)
-        waiting = await app.until_execution(run, "code", "waiting_approval_to_start")
+        await app.wait_until(lambda: len(app.executions(run)) == 3)
+        waiting = await app.wait_for_execution(run, "code", "waiting_approval_to_start")
         before = app.cairn.context_queries.get_context(waiting.execution_id)
         assert [(block.kind, block.heading, block.content) for block in before.blocks] == [
             ("rework", mentions("REWORK", "test", "reason"), "Coverage is low."),
@@ -160,7 +160,7 @@ async def test_the_context_of_a_rework_includes_its_reason(app: App) -> None:
             ("rework", mentions("REWORK", "test"), '{"missing":1}'),
         ]
         await app.decide(run, "code", "approve")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
 
@@ -171,9 +171,9 @@ async def test_a_requester_continues_without_a_rework_that_was_rejected_at_its_s
         runner.request("test", "code")
         run = await app.start(pipeline)
         await app.decide(run, "code", "approve")
-        await app.until(lambda: len(app.executions(run)) == 3 and app.run(run).pending_approvals)
+        await app.wait_until(lambda: len(app.executions(run)) == 3 and app.run(run).pending_approvals)
         await app.decide(run, "code", "refuse", "not now")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
     (ended,) = [event.metadata for event in app.events(run) if event.event_type == "rework_ended"]
     assert (ended["status"], ended["reason"]) == ("refused", "not now")
     assert [e.status for e in app.executions(run)] == ["completed", "completed", "cancelled"]

@@ -46,7 +46,7 @@ def requesting_until(n: int) -> dict[str, Any]:
 
 async def test_a_script_can_request_several_reworks(app: App) -> None:
     pipeline = await counting(app, requesting_until(3))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert app.output(run, "test") == {"n": 3, "rounds": ["completed", "completed"]}
     requester = app.execution(run, "test")
     reworks = [e for e in app.executions(run) if e.parent_execution_id == requester.execution_id]
@@ -67,18 +67,18 @@ async def test_a_script_waits_for_a_rework_without_a_process(app: App) -> None:
     pipeline = await counting(app, requesting_until(2), approve="complete")
     run = await app.start(pipeline)
     await app.decide(run, "dev", "approve")
-    await app.until(lambda: app.execution(run, "test").waiting_on == "rework" or None)
-    await app.until_quiet()
-    await app.until(lambda: script_processes() == [] or None, 1.0)
+    await app.wait_until(lambda: app.execution(run, "test").waiting_on == "rework" or None)
+    await app.wait_until_idle()
+    await app.wait_until(lambda: script_processes() == [] or None, 1.0)
     await app.decide(run, "dev", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "test") == {"n": 2, "rounds": ["completed"]}
 
 
 async def test_a_script_continues_after_a_refused_rework(app: App) -> None:
     source = "def main(ctx):\n    return dict(ctx.request_rework('nobody', 'do it', 'why'))\n"
     pipeline = await app.pipeline(script("test", source=source))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     answer = app.output(run, "test")
     assert (answer["status"], answer["artifacts"], answer["execution_id"]) == ("refused", [], None)
     assert "nobody" in answer["reason"]
@@ -93,11 +93,11 @@ async def test_a_retry_replays_recorded_calls_and_a_revision_does_not(app: App) 
     )
     pipeline = await counting(app, script("test", source=source, execution=retries(1), approve="complete"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "test", "waiting_approval_to_complete")
     assert app.output(run, "test") == {"status": "completed", "n": 2}
     await app.decide(run, "test", "revise", "again")
-    await app.until(lambda: app.execution(run, "test").revision_iteration == 1)
-    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    await app.wait_until(lambda: app.execution(run, "test").revision_iteration == 1)
+    await app.wait_for_execution(run, "test", "waiting_approval_to_complete")
     assert app.output(run, "test") == {"status": "completed", "n": 3}
     await app.decide(run, "test", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")

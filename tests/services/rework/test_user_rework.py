@@ -25,15 +25,15 @@ async def test_a_user_requests_rework_of_an_input_while_approving(app: App) -> N
     seen = versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back", approve="complete"))
     run = await app.start(pipeline)
-    requester = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    requester = await app.wait_for_execution(run, "test", "waiting_approval_to_complete")
     assert "rework" in requester.available_commands
     spec = ReworkSpec(requester.execution_id, "code", "Make it short.", "It is too long.")
     command = uuid4()
     created = await app.cairn.rework.create(spec, actor=ANN, command_id=command)
     again = await app.cairn.rework.create(spec, actor=ANN, command_id=command)
     assert again == created
-    await app.until(lambda: app.execution(run, "test").dispatch_number == 2)
-    await app.until_execution(run, "test", "waiting_approval_to_complete")
+    await app.wait_until(lambda: app.execution(run, "test").dispatch_number == 2)
+    await app.wait_for_execution(run, "test", "waiting_approval_to_complete")
     assert app.output(run, "test") == {"input": None, "code": {"version": 2}}
     assert seen == [
         None,
@@ -42,7 +42,7 @@ async def test_a_user_requests_rework_of_an_input_while_approving(app: App) -> N
     rework = app.cairn.execution_queries.get_execution(created.execution_id)
     assert (rework.parent_execution_id, rework.checkpoint_key) == (requester.execution_id, "code")
     await app.decide(run, "test", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(app.executions(run)) == 3
 
 
@@ -51,11 +51,11 @@ async def test_a_completed_run_is_reopened_until_the_rework_ends(app: App) -> No
     versioned_code(app)
     pipeline = await app.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
     run = await app.start(pipeline)
-    await app.fill(run, "end", end="done")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "end", end="done")
+    await app.wait_for_run(run, "completed")
     requester = app.execution(run, "test")
     created = await app.cairn.rework.create(ReworkSpec(requester.execution_id, "code"), actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     first, rework = [e for e in app.executions(run) if e.checkpoint_key == "code"]
     after = app.execution(run, "test")
     assert (after.execution_id, after.dispatch_number, rework.execution_id) == (
@@ -89,7 +89,7 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
         step("test", "give_back", approve="complete", input_mapping={"c": "code"}),
     )
     run = await app.start(pipeline)
-    requester = await app.until_execution(run, "test", "waiting_approval_to_complete")
+    requester = await app.wait_for_execution(run, "test", "waiting_approval_to_complete")
     before = app.executions(run)
     current, left = before[0], app.execution(run, "left")
     (made,) = current.artifacts_generated
@@ -132,7 +132,7 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
     }
     assert app.executions(run) == before
     await app.decide(run, "test", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     after = app.cairn.rework_queries.preview(spec, ADMIN)
     assert (after.reopens_run, after.requester_waits, after.withdrawn_approvals) == (True, False, [])
     assert [one.checkpoint_name for one in after.stale_executions] == ["Left", "Test"]
@@ -141,8 +141,8 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
 async def test_an_impossible_rework_is_refused_with_a_reason(app: App) -> None:
     pipeline = await app.pipeline(form("root"), step("test"), form("end"))
     run = await app.start(pipeline)
-    await app.fill(run, "root", root="x")
-    await app.until_execution(run, "end", "in_progress")
+    await app.submit_form(run, "root", root="x")
+    await app.wait_for_execution(run, "end", "in_progress")
     root, test, end = (app.execution(run, key) for key in ("root", "test", "end"))
     assert [("rework" in e.available_commands) for e in (root, test, end)] == [False, True, False]
 

@@ -41,8 +41,8 @@ def matches_preview(preview: RollbackPreview, done: Rollback) -> bool:
 
 async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_rest(app: App) -> None:
     pipeline = await app.pipeline(*(step(f"step{n}", parameters={"value": n}) for n in range(4)))
-    run = await app.done(pipeline)
-    await app.until_quiet()
+    run = await app.run_to_completion(pipeline)
+    await app.wait_until_idle()
     (app.root(pipeline) / "runs/v1/checkpoint_2_step2/notes.txt").write_text("mine")
     before = {a.artifact_name: a for a in app.artifacts(run)}
     spec = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
@@ -52,8 +52,8 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     assert app.run(run).status == "completed"  # a preview changes nothing
     rollback_id, warnings = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert warnings == []
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     done = app.rollback(rollback_id)
     assert matches_preview(preview, done)
     assert (done.triggered_by, done.created_by, done.user_reason) == ("user_request", "admin", "wrong turn")
@@ -91,18 +91,18 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
 
 async def test_a_run_can_be_rolled_back_to_its_start(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     await app.roll_back(run, -1)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(app.executions(run, archived=True)) == 4
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert len(app.names(pipeline, ".archived")) == 3
 
 
 async def test_the_target_must_be_a_completed_checkpoint_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("design"), step("end"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "design", "in_progress")
+    await app.wait_for_execution(run, "design", "in_progress")
     with pytest.raises(CommandRefused, match=r"\b1\b") as refused:
         await app.roll_back(run, 1)
     assert refused.value.suggestions == (mentions("-1"), mentions("0"))
@@ -148,7 +148,7 @@ async def test_a_rollback_stops_running_executions_and_withdraws_approvals(app: 
         step("last"),
     )
     run = await app.start(pipeline)
-    await app.until(lambda: bool(started))
+    await app.wait_until(lambda: bool(started))
     open_ones = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     spec = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     preview = app.preview_rollback(spec)
@@ -159,10 +159,10 @@ async def test_a_rollback_stops_running_executions_and_withdraws_approvals(app: 
     assert matches_preview(preview, app.rollback(rollback_id))
     now = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     assert (now["root"], now["slow"] != open_ones["slow"]) == (open_ones["root"], True)
-    await app.fill(run, "asks", asks="yes")
+    await app.submit_form(run, "asks", asks="yes")
     await app.decide(run, "slow", "approve")
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     assert app.workspaces(pipeline) == set()
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2  # of the stopped executions
 
@@ -179,19 +179,19 @@ async def test_failed_and_cancelled_executions_up_to_the_target_are_archived_too
 
     pipeline = await app.pipeline(step("bad", "once", stage="both"), step("good", stage="both"), form("end"))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     await app.roll_back(run, 1)  # `good` is kept, `bad` failed at an earlier position
     assert [(e.checkpoint_key, str(e.status)) for e in app.executions(run, archived=True)][:2] == [
         ("bad", "failed"),
         ("good", "completed"),
     ]
-    await app.until_execution(run, "end", "in_progress")
+    await app.wait_for_execution(run, "end", "in_progress")
     assert app.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
-    await app.fill(run, "end", end="yes")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "end", end="yes")
+    await app.wait_for_run(run, "completed")
     with pytest.raises(CommandRefused):
         await app.roll_back(run, 2)
-    await app.until_quiet()
+    await app.wait_until_idle()
     # The failed execution had no promoted files.
     assert app.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
 
@@ -215,15 +215,15 @@ async def test_a_rollback_reopens_a_run_from_any_status(app: App, status: str) -
     )
     run = await app.start(pipeline)
     if status == "paused":
-        more = await app.until_execution(run, "more", "pending")
+        more = await app.wait_for_execution(run, "more", "pending")
         await app.cairn.executions.start(more.execution_id, actor=ADMIN)
         await app.cairn.runs.pause(run, actor=ADMIN)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     if status in ("completed", "failed"):
-        await app.fill(run, "more", more="yes")
+        await app.submit_form(run, "more", more="yes")
     elif status == "cancelled":
         await app.cairn.runs.cancel(run, actor=ADMIN)
-    await app.until_run(run, status)
+    await app.wait_for_run(run, status)
     outcome["fails"] = False
     await app.roll_back(run, 0)
     now = app.run(run)
@@ -239,11 +239,11 @@ async def test_the_first_archived_checkpoint_needs_a_new_approval(app: App) -> N
     run = await app.start(pipeline)
     for n in range(3):
         await app.decide(run, f"s{n}", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     await app.roll_back(run, 0)
-    await app.until_execution(run, "s1", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "s1", "waiting_approval_to_complete")
     await app.decide(run, "s1", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     kept = [e.execution_id for e in app.events(run) if e.event_type == "approval_reused"]
     assert kept == [app.execution(run, "s2").execution_id]
 
@@ -251,9 +251,9 @@ async def test_the_first_archived_checkpoint_needs_a_new_approval(app: App) -> N
 # ---- runs --------------------------------------------------------------------------------------------
 async def test_a_run_level_rollback_archives_later_runs_completely(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
-    runs = [await app.done(pipeline) for _ in range(3)]
-    test = await app.done(pipeline, test=True)
-    await app.until_quiet()
+    runs = [await app.run_to_completion(pipeline) for _ in range(3)]
+    test = await app.run_to_completion(pipeline, test=True)
+    await app.wait_until_idle()
     spec = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     preview = app.preview_rollback(spec)
     assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
@@ -264,8 +264,8 @@ async def test_a_run_level_rollback_archives_later_runs_completely(app: App) -> 
     assert len(preview.rolled_back_items.archived_artifacts) == 5
     rollback_id, _ = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert matches_preview(preview, app.rollback(rollback_id))
-    await app.until_run(runs[0], "completed")
-    await app.until_quiet()
+    await app.wait_for_run(runs[0], "completed")
+    await app.wait_until_idle()
     assert [name for name in app.names(pipeline) if name.startswith((".archived", "runs"))] == [
         ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_1/outputs/design_ID_v1.json",
         ".archived/rollback_UUID_TIME/archived_data/v2/checkpoint_0_goals/outputs/goals_ID_v2.json",
@@ -283,7 +283,7 @@ async def test_a_run_level_rollback_archives_later_runs_completely(app: App) -> 
         "runs/v1/checkpoint_1_design/outputs/design_ID_v1.json",
         "runs/v1/run_info.json",
     ]
-    assert app.disk(pipeline)["runs/latest"] == "-> v1"
+    assert app.folder_contents(pipeline)["runs/latest"] == "-> v1"
     assert app.run(test).status == "completed"
     for run in runs[1:]:
         assert app.run(run).archived_by == rollback_id
@@ -305,29 +305,29 @@ async def test_a_run_level_rollback_stops_later_open_runs(app: App) -> None:
         return {}
 
     pipeline = await app.pipeline(step("goals"), step("slow", "hang"))
-    first = await app.done(pipeline, input={})
+    first = await app.run_to_completion(pipeline, input={})
     later = [await app.start(pipeline, input={"hang": True}) for _ in range(2)]
     for run in later:
-        await app.until_execution(run, "slow", "in_progress")
-    await app.until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
+        await app.wait_for_execution(run, "slow", "in_progress")
+    await app.wait_until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     spec = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
     previewed = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(spec).stopped_executions}
     assert previewed == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
     await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)
     assert [str(app.run(run).status) for run in later] == ["cancelled", "cancelled"]
-    await app.until_run(first, "completed")
+    await app.wait_for_run(first, "completed")
     assert app.workspaces(pipeline) == set()
 
 
 async def test_a_run_level_rollback_needs_an_earlier_run_of_the_same_definition_version(app: App) -> None:
     """Runs of earlier definitions or other pipelines, test runs and later runs can't be targets."""
     pipeline = await app.pipeline(step("goals"))
-    old = await app.done(pipeline)
+    old = await app.run_to_completion(pipeline)
     await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
-    first, second = await app.done(pipeline), await app.done(pipeline)
-    test = await app.done(pipeline, test=True)
-    other = await app.done(await app.pipeline(step("goals")))
+    first, second = await app.run_to_completion(pipeline), await app.run_to_completion(pipeline)
+    test = await app.run_to_completion(pipeline, test=True)
+    other = await app.run_to_completion(await app.pipeline(step("goals")))
 
     def roll_back_to(source: str, target: str) -> Any:
         spec = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
@@ -345,7 +345,7 @@ async def test_a_run_level_rollback_needs_an_earlier_run_of_the_same_definition_
     with pytest.raises(NotFound):
         await roll_back_to(first, "nobody")
     await app.roll_back(test, 0)  # a test run can be rolled back within itself
-    await app.until_run(test, "completed")
+    await app.wait_for_run(test, "completed")
 
 
 async def test_a_run_created_during_a_rollback_by_another_process_is_archived_too(
@@ -353,7 +353,7 @@ async def test_a_run_created_during_a_rollback_by_another_process_is_archived_to
 ) -> None:
     """The plan is checked in the transaction and made again if it is outdated."""
     pipeline = await app.pipeline(step("goals"))
-    first, second = await app.done(pipeline), await app.done(pipeline)
+    first, second = await app.run_to_completion(pipeline), await app.run_to_completion(pipeline)
     seen: list[list[str]] = []
 
     def later(connection: sa.Connection, target: RunFacts) -> list[str]:

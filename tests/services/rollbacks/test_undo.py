@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 def run_files(app: App, pipeline: str) -> dict[str, Any]:
     """Return the files of all runs, and only the artifacts of each `run_info.json`."""
     found: dict[str, Any] = {}
-    for path, content in app.disk(pipeline).items():
+    for path, content in app.folder_contents(pipeline).items():
         if path.startswith("runs/"):
             is_info = path.endswith("run_info.json") and isinstance(content, bytes)
             found[path] = json.loads(content)["artifacts"] if is_info else content
@@ -31,9 +31,9 @@ def run_files(app: App, pipeline: str) -> dict[str, Any]:
 async def test_an_undo_restores_archived_executions_with_all_their_files(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
-    await app.fill(run, "more", more="yes")
-    await app.until_execution(run, "end", "in_progress")
-    await app.until_quiet()
+    await app.submit_form(run, "more", more="yes")
+    await app.wait_for_execution(run, "end", "in_progress")
+    await app.wait_until_idle()
     note = app.root(pipeline) / "runs/v1/checkpoint_1_more/notes.txt"
     note.write_text("mine")
     before, artifacts = run_files(app, pipeline), app.artifacts(run)
@@ -41,7 +41,7 @@ async def test_an_undo_restores_archived_executions_with_all_their_files(app: Ap
     assert app.rollback(rollback).can_undo
     assert not note.exists()
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert (run_files(app, pipeline), app.artifacts(run)) == (before, artifacts)
     assert note.read_text() == "mine"
     # The stopped execution is restored as cancelled, and its checkpoint has a new one.
@@ -51,22 +51,22 @@ async def test_an_undo_restores_archived_executions_with_all_their_files(app: Ap
     note.unlink()  # otherwise the drift check after the test would find it
     with pytest.raises(AlreadyApplied):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.fill(run, "end", end="yes")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "end", end="yes")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_an_undo_cancels_newer_open_executions_and_is_refused_after_newer_completed_ones(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
-    await app.fill(run, "more", more="yes")
-    await app.until_execution(run, "end", "in_progress")
+    await app.submit_form(run, "more", more="yes")
+    await app.wait_for_execution(run, "end", "in_progress")
     rollback = await app.roll_back(run, 0)
     redo = app.execution(run, "more").execution_id
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert {e.execution_id: str(e.status) for e in app.executions(run)}[redo] == "cancelled"
     second = await app.roll_back(run, 0)
-    await app.fill(run, "more", more="else")
-    await app.until_execution(run, "end", "in_progress")
+    await app.submit_form(run, "more", more="else")
+    await app.wait_for_execution(run, "end", "in_progress")
     assert not app.rollback(second).can_undo
     with pytest.raises(CommandRefused):
         await app.cairn.rollbacks.undo(second, actor=ADMIN)
@@ -87,19 +87,19 @@ async def test_an_undo_restores_the_earlier_status(app: App, status: str) -> Non
         step("end", "fails" if status == "failed" else "number", execution=retries(0, on_failure="fail_run")),
     )
     run = await app.start(pipeline)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     if status == "cancelled":
         await app.cairn.runs.cancel(run, actor=ADMIN)
     elif status == "paused":
         await app.cairn.runs.pause(run, actor=ADMIN)
     else:
-        await app.fill(run, "more", more="yes")
-    ended = (await app.until_run(run, status)).completed_at
-    await app.until_quiet()
+        await app.submit_form(run, "more", more="yes")
+    ended = (await app.wait_for_run(run, status)).completed_at
+    await app.wait_until_idle()
     before = run_files(app, pipeline)
     rollback = await app.roll_back(run, 0)
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert (str(app.run(run).status), app.run(run).completed_at) == (status, ended)
     assert run_files(app, pipeline) == before
 
@@ -118,17 +118,17 @@ async def test_undoing_a_rollback_also_undoes_later_automatic_ones(app: App) -> 
         step("goals"), step("end", "then_fails", execution=retries(0, on_failure="rollback_checkpoint")), form("last")
     )
     run = await app.start(pipeline)
-    await app.until_execution(run, "last", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(run, "last", "in_progress")
+    await app.wait_until_idle()
     before = run_files(app, pipeline)
     requested = await app.roll_back(run, 0)
-    await app.until_execution(run, "end", "pending")
-    await app.until_quiet()
+    await app.wait_for_execution(run, "end", "pending")
+    await app.wait_until_idle()
     automatic = next(one for one in app.run(run).rollback_history if one != requested)
     assert app.rollback(automatic).triggered_by == "checkpoint_failure"
     assert app.rollback(requested).can_undo
     await app.cairn.rollbacks.undo(requested, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert [app.rollback(one).undone_at is not None for one in (requested, automatic)] == [True, True]
     assert run_files(app, pipeline) == before
     assert app.statuses(run) == {"goals": "completed", "end": "completed", "last": "in_progress"}
@@ -138,8 +138,8 @@ async def test_undoing_a_rollback_also_undoes_later_automatic_ones(app: App) -> 
 async def test_rollbacks_are_undone_newest_first(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"), form("more"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "more", "in_progress")
-    await app.until_quiet()
+    await app.wait_for_execution(run, "more", "in_progress")
+    await app.wait_until_idle()
     before = run_files(app, pipeline)
     await app.cairn.runs.pause(run, actor=ADMIN)
     first = await app.roll_back(run, 1)
@@ -149,7 +149,7 @@ async def test_rollbacks_are_undone_newest_first(app: App) -> None:
     assert (app.rollback(first).can_undo, app.rollback(second).can_undo) == (False, True)
     for rollback in (second, first):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert run_files(app, pipeline) == before
     await app.cairn.runs.cancel(run, actor=ADMIN)
 
@@ -158,12 +158,12 @@ async def test_an_undo_is_refused_if_a_newer_run_has_completed_a_checkpoint(app:
     pipeline = await app.pipeline(step("goals"), form("more"))
     runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
-        await app.fill(run, "more", more="yes")
-        await app.until_run(run, "completed")
+        await app.submit_form(run, "more", more="yes")
+        await app.wait_for_run(run, "completed")
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     newer = await app.start(pipeline)
-    await app.until(lambda: app.statuses(newer)["goals"] == "completed")
+    await app.wait_until(lambda: app.statuses(newer)["goals"] == "completed")
     with pytest.raises(CommandRefused, match="v4"):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     assert not app.rollback(rollback).can_undo
@@ -175,16 +175,16 @@ async def test_an_undo_restores_archived_runs_and_cancels_newer_open_runs(app: A
     pipeline = await app.pipeline(form("goals"), form("more"))
     runs = [await app.start(pipeline) for _ in range(3)]
     for run in runs:
-        await app.fill(run, "goals", goals="grow")
-        await app.fill(run, "more", more="yes")
-        await app.until_run(run, "completed")
-    await app.until_quiet()
+        await app.submit_form(run, "goals", goals="grow")
+        await app.submit_form(run, "more", more="yes")
+        await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     before = run_files(app, pipeline)
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     newer = await app.start(pipeline)
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert [str(app.run(run).status) for run in runs] == ["completed"] * 3
     assert app.run(newer).status == "cancelled"
     now = run_files(app, pipeline)
@@ -209,9 +209,9 @@ async def test_executions_stopped_in_a_later_run_are_restored_as_cancelled(app: 
         return {}
 
     pipeline = await app.pipeline(step("goals", "hang"))
-    first = await app.done(pipeline, input={})
+    first = await app.run_to_completion(pipeline, input={})
     second = await app.start(pipeline, input={"hang": 1})
-    await app.until(lambda: bool(app.cairn.lanes._running))  # pyright: ignore[reportPrivateUsage]
+    await app.wait_until(lambda: bool(app.cairn.lanes._running))  # pyright: ignore[reportPrivateUsage]
     request = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
     rollback, _ = await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
     assert stopped.is_set()
@@ -231,16 +231,16 @@ async def test_files_that_are_in_the_way_of_an_undo_are_archived(app: App) -> No
     """Files of users are never lost."""
     pipeline = await app.pipeline(step("goals"), form("more"), form("end"))
     run = await app.start(pipeline)
-    await app.fill(run, "more", more="yes")
-    await app.until_execution(run, "end", "in_progress")
-    await app.until_quiet()
+    await app.submit_form(run, "more", more="yes")
+    await app.wait_for_execution(run, "end", "in_progress")
+    await app.wait_until_idle()
     rollback = await app.roll_back(run, 0)
     folder = app.root(pipeline) / "runs/v1/checkpoint_1_more/outputs"
     folder.mkdir(parents=True)
     name = app.rollback(rollback).rolled_back_items.archived_artifacts[0].original_path.rpartition("/")[2]
     (folder / name).write_text("mine")
     await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert json.loads((folder / name).read_text()) == {"more": "yes"}
     kept = list(app.root(pipeline).glob(f".archived/drift_*/**/{name}"))
     assert [path.read_text() for path in kept] == ["mine"]

@@ -28,7 +28,7 @@ async def test_a_rule_requires_approval_where_the_settings_do_not(app: App, fiel
     pipeline = await app.pipeline(step("count", parameters={"value": 11}), step("next"))
     revision = await rule(app, ASK_BIG % field, pipeline)
     run = await app.start(pipeline)
-    await app.until_execution(run, "count", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
     approval = app.run(run).pending_approvals[0]
     assert (approval.kind, approval.required_approvals) == ("completion", 2)
     explanation = why(app, approval.approval_id)
@@ -43,7 +43,7 @@ async def test_a_result_below_the_threshold_needs_no_approval(app: App) -> None:
     await second_approver(app)
     pipeline = await app.pipeline(step("count", parameters={"value": 10}))
     await rule(app, ASK_BIG % "count.value", pipeline)
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert approvals(app, run) == []
 
 
@@ -63,7 +63,7 @@ async def test_a_rule_approves_where_the_settings_require_approval(app: App) -> 
               action: { auto_approve: true, audit_sample_percentage: 100 }
         """
     revision = await rule(app, text, pipeline)
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     start, result = approvals(app, run)
     assert [(a.kind, a.status, [v.by for v in a.decisions]) for a in (start, result)] == [
         ("start", "auto_approved", ["rule:Starts are fine"]),
@@ -106,8 +106,8 @@ async def test_rules_read_fields_of_the_run(app: App, case: str) -> None:
     await rule(app, text % field, pipeline)
     run = await app.start(pipeline, input=run_input)
     await app.decide(run, "name", "approve")
-    await app.fill(run, "name", name="gold")
-    await app.until_execution(run, "count", "waiting_approval_to_start")
+    await app.submit_form(run, "name", name="gold")
+    await app.wait_for_execution(run, "count", "waiting_approval_to_start")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
     assert [c.actual for c in explanation.evaluated_rules[0].conditions] == ["start", actual]
 
@@ -157,14 +157,14 @@ async def test_a_pipeline_rule_cannot_override_a_global_rule_that_requires_appro
         """
     async with globally(app, everywhere % pipeline):
         run = await app.start(pipeline)
-        await app.until_execution(run, "count", "waiting_approval_to_complete")
+        await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
     assert (explanation.rule, explanation.rule_scope) == ("Everywhere", "global")
     assert {evaluated.rule: evaluated.outcome for evaluated in explanation.evaluated_rules} == {
         "Everywhere": "requires approval",
         "Own": "outranked by Everywhere",
     }
-    assert await app.done(pipeline)
+    assert await app.run_to_completion(pipeline)
 
 
 async def test_rules_apply_as_soon_as_they_are_saved(app: App) -> None:
@@ -173,7 +173,7 @@ async def test_rules_apply_as_soon_as_they_are_saved(app: App) -> None:
     first = await app.start(pipeline)
     assert app.run(first).pending_approvals[0].kind == "start"
     await rule(app, "", pipeline)
-    await app.done(pipeline)
+    await app.run_to_completion(pipeline)
     await app.cairn.runs.cancel(first, actor=ADMIN)
 
 
@@ -183,11 +183,11 @@ async def test_an_emergency_stop_requires_approval_at_once(app: App) -> None:
     await rule(
         app, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
     )
-    await app.done(pipeline)
+    await app.run_to_completion(pipeline)
     assert await app.cairn.rules.stop(True, "something is odd", actor=ADMIN)
     try:
         run = await app.start(pipeline)
-        await app.until_execution(run, "count", "waiting_approval_to_complete")
+        await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
         approval = app.run(run).pending_approvals[0]
         explanation = why(app, approval.approval_id)
         assert explanation.reason == mentions(explanation.evaluated_rules[0].outcome)
@@ -195,9 +195,9 @@ async def test_an_emergency_stop_requires_approval_at_once(app: App) -> None:
         assert round((approval.expires_at - approval.requested_at).total_seconds()) == 3600
     finally:
         assert await app.cairn.rules.stop(False, "", actor=ADMIN)
-    await app.done(pipeline)
+    await app.run_to_completion(pipeline)
     await app.decide(run, "count", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_an_emergency_stop_adds_no_approvals(app: App) -> None:
@@ -208,7 +208,7 @@ async def test_an_emergency_stop_adds_no_approvals(app: App) -> None:
     )
     assert await app.cairn.rules.stop(True, "something is odd", actor=ADMIN)
     try:
-        assert approvals(app, await app.done(pipeline)) == []
+        assert approvals(app, await app.run_to_completion(pipeline)) == []
     finally:
         await app.cairn.rules.stop(False, "", actor=ADMIN)
 
@@ -216,7 +216,7 @@ async def test_an_emergency_stop_adds_no_approvals(app: App) -> None:
 async def test_without_rules_an_explanation_has_no_rules(app: App) -> None:
     pipeline = await app.pipeline(step("count", approve="complete"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "count", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
     assert (explanation.rule, explanation.evaluated_rules) == (None, [])
     assert explanation.reason
@@ -233,11 +233,11 @@ async def test_nothing_is_approved_automatically_after_a_stop_returns(app: App) 
         return [a.approval_id for a in approvals(app, run_id) if a.status == "auto_approved"]
 
     runs = [await app.start(pipeline) for _ in range(4)]
-    await app.until(lambda: any(approved(run) for run in runs))
+    await app.wait_until(lambda: any(approved(run) for run in runs))
     await app.cairn.rules.stop(True, "now", actor=ADMIN)
     try:
         before = [approved(run) for run in runs]
-        await app.until_quiet()
+        await app.wait_until_idle()
         assert [approved(run) for run in runs] == before
         completed = [app.run(run).status == "completed" for run in runs]
         pending = [len(app.run(run).pending_approvals) for run in runs]
@@ -254,16 +254,16 @@ async def test_unreadable_rules_approve_nothing(app: App, caplog: pytest.LogCapt
     pipeline = await app.pipeline(step("count", approve="complete"))
     everywhere = "checkpoints: [{ name: Yes, trigger: { custom_field: { field: pipeline.id, value: %s } }, %s }]"
     async with globally(app, everywhere % (pipeline, "action: { auto_approve: true }")):
-        await app.done(pipeline)
+        await app.run_to_completion(pipeline)
         at = app.cairn.clock.now()
         await app.cairn.database.transact(
             lambda c: rules.save(c, ActiveRuleVersion(pipeline), "no: rules", "admin", at)
         )
         run = await app.start(pipeline)
-        await app.until_execution(run, "count", "waiting_approval_to_complete")
+        await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
     explanation = why(app, app.run(run).pending_approvals[0].approval_id)
     assert explanation.evaluated_rules[0].outcome != "approves"
     assert caplog.text == mentions("version 1", pipeline)
     await rule(app, "", pipeline)
     await app.decide(run, "count", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")

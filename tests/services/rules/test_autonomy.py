@@ -44,7 +44,7 @@ async def refund_pipeline(app: App) -> str:
 async def decide_refund(app: App, pipeline: str, amount: float, decision: str, **fields: Any) -> str:
     """Start a run and decide on its refund. Returns the id of the approval."""
     run = await app.start(pipeline, input={"amount": amount})
-    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.approvals.decide(approval.approval_id, decision, actor=REVIEWER, **fields)
     return approval.approval_id
 
@@ -113,7 +113,7 @@ async def test_a_backtest_uses_the_data_at_the_time_of_the_decision(app: App) ->
     run = await app.start(pipeline)
     await app.decide(run, "count", "revise", "too much")
     await app.decide(run, "count", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     text = """
         auto_approval:
           enabled: true
@@ -132,7 +132,7 @@ async def test_a_backtest_uses_the_data_at_the_time_of_the_decision(app: App) ->
 async def test_undecided_approvals_are_left_out(app: App) -> None:
     pipeline = await refund_pipeline(app)
     run = await app.start(pipeline, input={"amount": 10})
-    await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.runs.cancel(run, actor=ADMIN)
     assert (await backtest(app, SMALL % "", pipeline)).decisions == 0
 
@@ -156,7 +156,7 @@ async def test_sampled_approvals_are_reviewed_afterwards(app: App) -> None:
     """A review changes the score of the rule, never the run."""
     pipeline = await refund_pipeline(app)
     await rule(app, SMALL % "", pipeline)
-    runs = [await app.done(pipeline, input={"amount": amount}) for amount in (10, 20, 30)]
+    runs = [await app.run_to_completion(pipeline, input={"amount": amount}) for amount in (10, 20, 30)]
     [approval] = approvals(app, runs[0])
     assert (approval.status, [vote.by for vote in approval.decisions]) == ("auto_approved", ["rule:Small refunds"])
     read = app.cairn.rule_queries

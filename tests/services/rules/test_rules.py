@@ -168,7 +168,7 @@ async def test_the_file_and_the_database_are_synced_in_both_directions(app: App)
     """An edit becomes a version with the author `file`. Rules saved elsewhere are written to the file."""
     path, read = file_of(app), app.cairn.rule_queries
     path.write_text(ASK)
-    await app.until(lambda: read.get_rules(GLOBAL).text == ASK)
+    await app.wait_until(lambda: read.get_rules(GLOBAL).text == ASK)
     found = read.get_rules(GLOBAL)
     assert (found.author, found.file and found.file.errors) == ("file", [])
     assert global_events(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
@@ -187,7 +187,7 @@ async def test_an_invalid_file_changes_nothing_and_is_reported(app: App) -> None
         shown = read.get_rules(GLOBAL).file
         return [(found.path, found.line) for found in shown.errors] if shown and shown.errors else None
 
-    assert ("/checkpoints/0/name", 2) in await app.until(faults)
+    assert ("/checkpoints/0/name", 2) in await app.wait_until(faults)
     assert read.get_rules(GLOBAL).text == ASK
     diagnosis = await app.cairn.doctor.examine()
     assert ("warning", mentions(path)) in [
@@ -202,10 +202,10 @@ async def test_an_unreadable_file_is_reported(app: App) -> None:
     path = file_of(app)
     await rule(app, ASK)
     path.write_bytes(b"\xff\xfe")
-    shown = await app.until(lambda: app.cairn.rules.file.errors or None)
+    shown = await app.wait_until(lambda: app.cairn.rules.file.errors or None)
     assert shown[0].message == mentions("0xff")
     path.write_bytes(b"#" * (1024 * 1024 + 1))
-    await app.until(lambda: "1,048,576" in app.cairn.rules.file.errors[0].message)
+    await app.wait_until(lambda: "1,048,576" in app.cairn.rules.file.errors[0].message)
     await rule(app, "")
     assert (path.read_text(), app.cairn.rules.file.errors) == ("", ())
 

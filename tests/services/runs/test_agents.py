@@ -60,7 +60,7 @@ async def test_an_agent_checkpoint_from_its_preview_to_the_promoted_artifact(app
         original_prompt="Make an app.",
     )
     run = await app.start(pipeline, input={"ticket": 5})
-    waiting = await app.until_execution(run, "design", "waiting_approval_to_start")
+    waiting = await app.wait_for_execution(run, "design", "waiting_approval_to_start")
     before = app.cairn.context_queries.get_context(waiting.execution_id)
     assert [block.heading for block in before.blocks] == [
         "ORIGINAL PROMPT",
@@ -69,13 +69,13 @@ async def test_an_agent_checkpoint_from_its_preview_to_the_promoted_artifact(app
     ]
     assert before.estimated_tokens == -(-len(before.text.encode()) // 4)
     await app.decide(run, "design", "approve")
-    await app.until_execution(run, "design", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "design", "waiting_approval_to_complete")
     first = models.requests[0]
     assert before.text == f"{first.system}\n\n{first.prompt}"
     after = app.cairn.context_queries.get_context(waiting.execution_id)
     assert after.model_copy(update={"stored": False}) == before
     await app.decide(run, "design", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     (artifact,) = app.execution(run, "design").artifacts_generated
     assert (artifact.artifact_name, app.content(artifact)) == ("design", b"# Design\n")
     assert "runs/v1/checkpoint_1_design/outputs/design_ID_v1.md" in app.names(pipeline)
@@ -94,9 +94,9 @@ async def test_a_revision_has_the_feedback_and_the_earlier_files(app: App) -> No
     writer = agent("text", "text.md", agent={"tools": ["file_operations"]}, approve="complete")
     run = await app.start(await app.pipeline(writer))
     await app.decide(run, "text", "revise", "Shorter!")
-    await app.until(lambda: app.execution(run, "text").status == "waiting_approval_to_complete" or None)
+    await app.wait_until(lambda: app.execution(run, "text").status == "waiting_approval_to_complete" or None)
     await app.decide(run, "text", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"A short text."
     assert "=== REVISION FEEDBACK ===\n```text\nShorter!\n```" in models.requests[2].prompt
 
@@ -108,7 +108,7 @@ async def test_a_failed_validation_is_retried_with_the_findings(app: App) -> Non
 
     models = use_models(app, respond)
     pipeline = await app.pipeline(agent("count", {"name": "count", "format": "json", "schema": COUNT}))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     execution = app.execution(run, "count")
     assert (app.output(run, "count"), execution.attempt_number) == ({"n": 1}, 2)
     assert "execution_validation_retried" in app.event_types(run)
@@ -120,10 +120,10 @@ async def test_transient_model_errors_are_retried_and_permanent_ones_are_not(app
     left = [ModelError(ModelErrorKind.OVERLOAD, "Too busy."), "Now."]
     use_models(app, lambda _: left.pop(0))
     pipeline = await app.pipeline(agent("text", "text.md", execution=retries(2)))
-    assert app.execution(await app.done(pipeline), "text").attempt_number == 2
+    assert app.execution(await app.run_to_completion(pipeline), "text").attempt_number == 2
     models = use_models(app, lambda _: ModelError(ModelErrorKind.AUTHENTICATION, "The key is wrong: set another."))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     failed = app.execution(run, "text")
     assert (failed.status, failed.attempt_number, len(models.requests)) == ("failed", 1, 1)
     assert failed.error_details.last_error is not None
@@ -147,7 +147,7 @@ async def test_an_agent_continues_with_the_modified_parameters_of_its_action(app
         actions={"send_email": {"risk_level": "medium"}},
     )
     run = await app.start(pipeline)
-    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     assert models.requests[1].last == mentions("`subject`")
     detail = app.cairn.approval_queries.get_approval(approval.approval_id, ADMIN)
     assert detail.action is not None
@@ -162,14 +162,14 @@ async def test_an_agent_continues_with_the_modified_parameters_of_its_action(app
     await app.cairn.approvals.decide(
         approval.approval_id, "approve", digest=approval.digest, modified_params={"amount": 89.99}, actor=ADMIN
     )
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(app.mail.mails) == 1
     assert len(models.requests) == 3
     assert '"amount": 89.99' in models.requests[2].last
     assert '"outcome": "done"' in models.requests[2].last
     models.requests.clear()
     await app.start(pipeline)
-    await app.until(lambda: len(models.requests) >= 1 or None)
+    await app.wait_until(lambda: len(models.requests) >= 1 or None)
     tool = models.requests[0].info.function_tools[0]
     assert tool.description is not None
     assert '"amount":89.99' in tool.description, "the next offer shows the correction"
@@ -185,7 +185,7 @@ async def test_a_question_of_an_agent_is_answered_or_declined(app: App) -> None:
     models = use_models(app, respond)
     pipeline = await app.pipeline(agent("paint", "note.md", agent={"tools": ["ask_human"]}))
     run = await app.start(pipeline)
-    await app.until(lambda: app.execution(run, "paint").waiting_on == "question" or None)
+    await app.wait_until(lambda: app.execution(run, "paint").waiting_on == "question" or None)
     waiting = app.execution(run, "paint")
     assert waiting.form is not None
     (field,) = waiting.form.fields
@@ -198,13 +198,13 @@ async def test_a_question_of_an_agent_is_answered_or_declined(app: App) -> None:
         await app.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, actor=ADMIN)
     assert rejected.value.errors[0][0] == "/fields/answer"
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, actor=ADMIN)
-    approval = await app.until(
+    approval = await app.wait_until(
         lambda: next((a for a in app.run(run).pending_approvals if len(models.requests) == 2), None)
     )
     assert models.requests[1].last == "Answer from admin:\n```text\nblue\n```"
     assert app.execution(run, "paint").form is not None
     await app.cairn.approvals.decide(approval.approval_id, "decline", feedback="Decide yourself.", actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     (note,) = app.execution(run, "paint").artifacts_generated
     assert app.content(note) == b"Question declined:\n```text\nDecide yourself.\n```"
     assert len(models.requests) == 3
@@ -226,7 +226,7 @@ async def test_an_agent_requests_rework_and_continues_with_the_new_artifact(app:
     pipeline = await app.pipeline(
         step("goals", "count_up"), agent("report", "note.md", agent={"tools": ["request_rework"]})
     )
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert app.output(run, "goals") == {"n": 3, "rework_prompt": "Count again."}
     note = app.content(app.execution(run, "report").artifacts_generated[0]).decode()
     assert note == mentions("goals.json", '```text\n{"n":3,"rework_prompt":"Count again."}\n```')
@@ -255,7 +255,7 @@ async def test_a_council_survives_a_restart(app: App) -> None:
     assert len(models.requests) == 5
     restarted.set()
     await app.reopen()
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert len(models.requests) == 6, "only the interrupted turn calls its model again"
     c = t.messages.c
     rows = app.cairn.database.read(
@@ -304,7 +304,7 @@ def judged_for_kindness(on_failure: str, **more: Any) -> Json:
 async def test_the_findings_of_a_judge_lead_to_another_attempt(app: App) -> None:
     """Findings have a path, expected and actual values. Verdicts are stored with their model."""
     models = use_models(app, judging(RUDE, KIND))
-    run = await app.done(await app.pipeline(agent("text", "text.md", **judged_for_kindness("retry"))))
+    run = await app.run_to_completion(await app.pipeline(agent("text", "text.md", **judged_for_kindness("retry"))))
     assert "- text.md: Nobody likes that. Expected: please Actual: now!" in models.requests[2].prompt
     execution = app.execution(run, "text")
     assert app.content(execution.artifacts_generated[0]) == b"Text 3."
@@ -328,17 +328,17 @@ async def test_people_decide_on_a_rejected_result(app: App) -> None:
     models = use_models(app, judging(RUDE, RUDE))
     run = await app.start(await app.pipeline(agent("text", "text.md", **judged_for_kindness("ask_human"))))
     await app.decide(run, "text", "feedback", "Say please.")
-    await app.until(lambda: len(models.requests) == 4 or None)
+    await app.wait_until(lambda: len(models.requests) == 4 or None)
     assert "=== REVISION FEEDBACK ===\n```text\nSay please.\n```" in models.requests[2].prompt
     await app.decide(run, "text", "accept")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.content(app.execution(run, "text").artifacts_generated[0]) == b"Text 3."
 
 
 async def test_a_failed_validation_can_fail_the_checkpoint(app: App) -> None:
     use_models(app, judging(RUDE, RUDE))
     run = await app.start(await app.pipeline(agent("text", "text.md", **judged_for_kindness("fail_checkpoint"))))
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     failed = app.execution(run, "text")
     assert failed.error_details.last_error is not None
     assert failed.error_details.last_error.error_message == mentions("Rude.")
@@ -351,7 +351,7 @@ async def test_results_of_functions_and_scripts_are_judged(app: App) -> None:
         step("count", **judged_for_kindness("retry")),
         script("add", source="def main(ctx):\n    return {'sum': 3}\n", **judged_for_kindness("retry")),
     )
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert [one.passed for one in app.execution(run, "add").validations if one.check == "custom"] == [False, True]
 
 
@@ -371,10 +371,10 @@ async def test_a_summary_is_written_once_and_reused_in_other_runs(app: App) -> N
 
     async def to_start() -> tuple[str, str]:
         run = await app.start(pipeline)
-        waiting = await app.until_execution(run, "plan", "waiting_approval_to_start")
+        waiting = await app.wait_for_execution(run, "plan", "waiting_approval_to_start")
         before = app.cairn.context_queries.get_context(waiting.execution_id).text
         await app.decide(run, "plan", "approve")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
         return before, app.cairn.context_queries.get_context(waiting.execution_id).text
 
     before, after = await to_start()
@@ -394,7 +394,7 @@ async def test_unavailable_tools_are_reported_on_save_and_fail_the_execution(app
     assert [finding.message for finding in checked.warnings] == [mentions("web_search")]
     models = use_models(app, lambda _: "unused")
     run = await app.start(await app.pipeline(searching))
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     failed = app.execution(run, "text")
     assert failed.error_details.last_error is not None
     assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("tool_not_available", 1)
@@ -413,7 +413,7 @@ async def test_a_file_written_by_code_becomes_an_artifact(app: App) -> None:
     ]
     models = use_models(app, lambda request: replies[request.answers])
     pipeline = await app.pipeline(agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]}))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert app.content(app.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
     assert models.requests[1].last == "The program succeeded.\n\nOutput:\n```text\nok\n```"
 
@@ -440,5 +440,5 @@ async def test_cancel_and_timeout_close_the_connection_within_a_second(app: App)
     closed.clear()
     slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
     run = await app.start(await app.pipeline(slow))
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     await asyncio.wait_for(closed.wait(), PATIENCE)

@@ -56,13 +56,13 @@ async def test_a_repeated_command_creates_one_pipeline_run_or_checkpoint(app: Ap
 
 async def test_a_rollback_is_identified_by_the_id_in_its_request(app: App) -> None:
     pipeline = await app.pipeline(step("goals"), step("design"))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     answers = await asyncio.gather(
         *(app.cairn.rollbacks.roll_back(request, actor=ADMIN) for _ in range(3)), return_exceptions=True
     )
     assert sorted(type(a).__name__ for a in answers) == ["AlreadyApplied", "AlreadyApplied", "tuple"]
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.run(run).rollback_history == [request.rollback_id]
     with pytest.raises(AlreadyApplied):
         app.preview_rollback(request)
@@ -127,13 +127,13 @@ async def test_a_cancelled_request_is_completed_anyway(app: App) -> None:
         await run_and_cancel(app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command), after)
         await app.cairn.engine.drain()
         run = (await app.cairn.runs.create(pipeline, actor=ADMIN, command_id=command)).run_id
-        approval = await app.until(lambda run=run: app.execution(run, "goals").approval)
+        approval = await app.wait_until(lambda run=run: app.execution(run, "goals").approval)
         await run_and_cancel(app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN), after)
         await app.cairn.engine.drain()
         with suppress(CommandRefused):
             await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
         await app.decide(run, "design", "approve")
-        await app.until_run(run, "completed")
+        await app.wait_for_run(run, "completed")
         await app.check()
 
 
@@ -153,11 +153,11 @@ async def test_a_failing_effect_still_wakes_the_lanes(app: App, monkeypatch: pyt
 
     pipeline = await app.pipeline(step("first"), step("slow", "hang"))
     run = await app.start(pipeline)
-    await app.until(lambda: bool(started))
+    await app.wait_until(lambda: bool(started))
     with monkeypatch.context() as patched:
         patched.setattr(app.cairn.lanes, "stop_execution", broken)
         await app.roll_back(run, -1)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "slow") == {"n": 2}
     assert started[0] is not None
     started[0].cancel()  # it was not stopped above

@@ -38,7 +38,7 @@ class Flaky:
 async def test_attempts_keep_the_id_and_workspace_and_are_counted(app: App) -> None:
     flaky = Flaky(app, "flaky", 2)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(2)))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     execution = app.execution(run, "goals")
     folder = f"exec_{execution.execution_id}"
     assert flaky.seen == [
@@ -71,10 +71,10 @@ async def test_a_retry_waits_for_its_delay(app: App) -> None:
     Flaky(app, "flaky", 1)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
     run = await app.start(pipeline)
-    waiting = await app.until(lambda: app.execution(run, "goals").retry_due_at and app.execution(run, "goals"))
+    waiting = await app.wait_until(lambda: app.execution(run, "goals").retry_due_at and app.execution(run, "goals"))
     assert (waiting.status, waiting.waiting_on, waiting.attempt_number) == ("in_progress", "retry_delay", 2)
     assert app.run(run).available_commands == ["pause", "cancel", "roll back", "restart"]
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     waited, began = [
         event.timestamp
         for event in app.events(run)
@@ -88,8 +88,8 @@ async def test_the_workspace_and_error_are_kept_after_the_last_attempt(app: App)
     Flaky(app, "flaky", 9)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1)))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
-    await app.until_quiet()
+    await app.wait_for_run(run, "paused")
+    await app.wait_until_idle()
     assert app.names(pipeline, ".errored") == [
         ".errored/exec_UUID_TIME/error_info.json",
         ".errored/exec_UUID_TIME/error_logs.txt",
@@ -127,14 +127,14 @@ async def test_an_undeclared_result_is_kept_as_a_failed_artifact(app: App) -> No
 
     pipeline = await app.pipeline(step("goals", "undeclared", execution=retries(4)))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     failed = app.execution(run, "goals").error_details.last_error
     assert failed is not None
     assert failed.error_type == "invalid_output"
     assert failed.error_message == mentions("- surprise.txt: ", "goals.json")
     assert app.execution(run, "goals").attempt_number == 3  # max_validation_retries is 2
     kept = [".errored/exec_UUID_TIME/failed_artifacts/", ".errored/exec_UUID_TIME/workspace/"]
-    await app.until(lambda: app.names(pipeline, ".errored/")[2:] == kept)  # the files follow the commit
+    await app.wait_until(lambda: app.names(pipeline, ".errored/")[2:] == kept)  # the files follow the commit
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ async def test_each_on_failure_policy(app: App, on_failure: str, status: str, st
         step("first"), step("bad", "flaky", outputs=["goals.json"], execution=retries(0, 0, on_failure)), step("after")
     )
     run = await app.start(pipeline)
-    await app.until(lambda: app.statuses(run) == statuses)
-    await app.until_quiet()
+    await app.wait_until(lambda: app.statuses(run) == statuses)
+    await app.wait_until_idle()
     assert app.run(run).status == status
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
     if on_failure == "rollback_checkpoint":
@@ -169,7 +169,7 @@ async def test_each_on_failure_policy(app: App, on_failure: str, status: str, st
         with pytest.raises(CommandRefused, match=r"bad|failed"):
             await app.cairn.runs.resume(run, actor=ADMIN)
         await app.cairn.executions.retry(app.execution(run, "bad").execution_id, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_a_manual_retry_has_new_retries_and_an_empty_workspace(app: App) -> None:
@@ -177,13 +177,13 @@ async def test_a_manual_retry_has_new_retries_and_an_empty_workspace(app: App) -
     flaky = Flaky(app, "flaky", 3)
     pipeline = await app.pipeline(step("goals", "flaky", execution=retries(1)))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     failed = app.execution(run, "goals")
     assert (failed.attempt_number, failed.available_commands) == (2, ["retry", "cancel"])
     with pytest.raises(StaleCommand, match=r"\b2\b.*\b3\b"):
         await app.cairn.executions.retry(failed.execution_id, attempt=3, actor=ADMIN)
     await app.cairn.executions.retry(failed.execution_id, attempt=2, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert [(attempt, files) for attempt, _, files in flaky.seen] == [
         (1, []),
         (2, ["left_by_1"]),
@@ -201,10 +201,10 @@ async def test_two_failures_in_one_second_are_both_kept(app: App) -> None:
     pipeline = await app.pipeline(step("goals", "flaky"))
     run = await app.start(pipeline)
     for _ in range(2):
-        await app.until_run(run, "paused")
-        await app.until_quiet()
+        await app.wait_for_run(run, "paused")
+        await app.wait_until_idle()
         await app.cairn.executions.retry(app.execution(run, "goals").execution_id, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     folders = sorted((app.root(pipeline) / ".errored").iterdir())
     assert [json.loads((folder / "error_info.json").read_text())["attempt_number"] for folder in folders] == [1, 2]
 
@@ -214,19 +214,19 @@ async def test_a_failed_execution_can_be_dismissed(app: App) -> None:
     Flaky(app, "flaky", 1)
     pipeline = await app.pipeline(step("goals", "flaky"))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     await app.cairn.executions.cancel(app.execution(run, "goals").execution_id, actor=ADMIN)
     assert (app.run(run).status, app.statuses(run)) == ("paused", {"goals": "pending"})
     await app.cairn.runs.resume(run, actor=ADMIN)
     await app.cairn.executions.start(app.execution(run, "goals").execution_id, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_a_declined_form_follows_on_failure(app: App) -> None:
     pipeline = await app.pipeline(form("goals", execution=retries(2, on_failure="fail_run")))
     run = await app.start(pipeline)
     await app.decide(run, "goals", "decline", "no idea")
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     failed = app.execution(run, "goals").error_details.last_error
     assert failed is not None
     assert (failed.error_type, failed.error_message) == ("declined", "Declined by admin. no idea")
@@ -248,7 +248,7 @@ async def test_a_function_can_raise_any_exception(app: App) -> None:
     for error in (SystemExit(3), Odd(), ValueError("nul \0 and half \ud800"), KeyError(), OSError(28, "No space left")):
         app.function("odd")(raising(error))
         run = await app.start(await app.pipeline(step("goals", "odd")))
-        await app.until_run(run, "paused")
+        await app.wait_for_run(run, "paused")
         failed = app.execution(run, "goals").error_details.last_error
         assert failed is not None
         assert failed.error_type == type(error).__qualname__

@@ -47,10 +47,10 @@ async def test_a_pause_takes_effect_after_the_current_execution(app: App) -> Non
     with pytest.raises(CommandRefused):
         await app.cairn.runs.pause(run, actor=ADMIN)
     gate.open.set()
-    paused = await app.until_run(run, "paused")
+    paused = await app.wait_for_run(run, "paused")
     assert (app.statuses(run), paused.paused_at is not None) == ({"slow": "completed", "after": "upcoming"}, True)
     await app.cairn.runs.resume(run, actor=ADMIN)
-    over = await app.until_run(run, "completed")
+    over = await app.wait_for_run(run, "completed")
     assert over.last_resumed_at is not None
 
 
@@ -60,17 +60,17 @@ async def test_executions_waiting_for_people_do_not_delay_a_pause(app: App) -> N
         form("goals", stage="both"), step("draft", approve="complete", stage="both"), step("z")
     )
     run = await app.start(pipeline)
-    await app.until_execution(run, "draft", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "draft", "waiting_approval_to_complete")
     await app.cairn.runs.pause(run, actor=ADMIN)
     assert app.run(run).status == "paused"
     await app.decide(run, "draft", "approve")
-    await app.fill(run, "goals", goals="grow")
-    await app.until_quiet()
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_until_idle()
     assert app.run(run).status == "paused"
     assert app.statuses(run) == {"goals": "in_progress", "draft": "completed", "z": "upcoming"}
     assert app.names(pipeline, "runs/v1/c") == ["runs/v1/checkpoint_1_draft/outputs/draft_ID_v1.json"]
     await app.cairn.runs.resume(run, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "goals") == {"goals": "grow"}
 
 
@@ -84,7 +84,7 @@ async def test_completion_beats_a_pause_request_and_resume_cancels_it(app: App) 
     assert app.run(run).pause_requested is False
     await app.cairn.runs.pause(run, actor=ADMIN)
     gate.open.set()
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_cancelling_a_run_stops_all_open_executions(app: App) -> None:
@@ -100,7 +100,7 @@ async def test_cancelling_a_run_stops_all_open_executions(app: App) -> None:
     )
     assert (app.run(run).pending_approvals, app.workspaces(pipeline)) == ([], set())
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2
-    assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
+    assert json.loads(app.folder_contents(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
     with pytest.raises(CommandRefused, match="cancelled") as refused:
         await app.cairn.runs.resume(run, actor=ADMIN)
     assert refused.value.suggestions == ("roll back",)
@@ -110,15 +110,15 @@ async def test_a_cancelled_run_is_continued_by_a_rollback(app: App) -> None:
     """Its checkpoint gets a new execution."""
     pipeline = await app.pipeline(step("first"), form("goals"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "goals", "in_progress")
+    await app.wait_for_execution(run, "goals", "in_progress")
     await app.cairn.runs.cancel(run, actor=ADMIN)
     await app.roll_back(run, 0)
     assert (app.run(run).status, app.statuses(run)) == (
         "in_progress",
         {"first": "completed", "goals": "in_progress"},
     )
-    await app.fill(run, "goals", goals="grow")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_a_cancelled_execution_waits_for_a_manual_start(app: App) -> None:
@@ -136,7 +136,7 @@ async def test_a_cancelled_execution_waits_for_a_manual_start(app: App) -> None:
         await app.cairn.executions.cancel(redo, actor=ADMIN)
     gate.open.set()
     await app.cairn.executions.start(redo, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_an_execution_cancelled_while_waiting_for_a_slot_never_starts(
@@ -159,8 +159,8 @@ async def test_an_execution_cancelled_while_waiting_for_a_slot_never_starts(
     assert app.statuses(waits) == {"quick": "in_progress"}
     await app.cairn.runs.cancel(waits, actor=ADMIN)
     gate.open.set()
-    await app.until_run(holds, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(holds, "completed")
+    await app.wait_until_idle()
     assert (calls, app.run(waits).status) == ([], "cancelled")
 
 
@@ -168,15 +168,15 @@ async def test_a_restart_starts_the_next_pass_and_keeps_the_earlier_one(app: App
     """`runs/v1/` shows the current pass."""
     pipeline = await app.pipeline(step("goals"), form("more"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     await app.cairn.runs.restart(run, pass_number=1, actor=ADMIN)
     with pytest.raises(AlreadyApplied):
         await app.cairn.runs.restart(run, pass_number=1, actor=ADMIN)
-    await app.until_execution(run, "more", "in_progress")
+    await app.wait_for_execution(run, "more", "in_progress")
     assert (app.run(run).pass_number, app.run(run).restart_count) == (2, 1)
-    await app.fill(run, "more", more="yes")
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.submit_form(run, "more", more="yes")
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     assert app.names(pipeline, "runs/v1/") == [
         "runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json",
         "runs/v1/checkpoint_1_more/outputs/more_ID_v1.json",
@@ -188,15 +188,15 @@ async def test_a_restart_starts_the_next_pass_and_keeps_the_earlier_one(app: App
 async def test_a_test_run_has_no_version_and_is_never_a_previous_run(app: App) -> None:
     """It is stored in `runs/test_…/` and never linked as `latest`."""
     pipeline = await app.pipeline(step("goals"))
-    test = await app.done(pipeline, test=True)
-    await app.until_quiet()
+    test = await app.run_to_completion(pipeline, test=True)
+    await app.wait_until_idle()
     assert (app.run(test).run_version, app.run(test).test) == (None, True)
     assert app.names(pipeline, "runs/") == [
         "runs/test_ID/checkpoint_0_goals/outputs/goals_ID_test_ID.json",
         "runs/test_ID/run_info.json",
     ]
-    assert "runs/latest" not in app.disk(pipeline)
-    run = app.run(await app.done(pipeline))
+    assert "runs/latest" not in app.folder_contents(pipeline)
+    run = app.run(await app.run_to_completion(pipeline))
     assert (run.run_version, run.previous_run_id) == (1, None)
     again = await app.cairn.runs.retry(test, actor=ADMIN)
     assert app.run(again.run_id).test is True

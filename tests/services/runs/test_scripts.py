@@ -44,7 +44,7 @@ async def test_scripts_run_by_path_or_source_with_their_parameters(app: App) -> 
         script("twice", source="def main(ctx):\n    return {'twice': ctx.inputs['add']['sum'] * 2}\n"),
         scripts={"lib/add.py": ADD},
     )
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert (app.output(run, "add"), app.output(run, "twice")) == ({"sum": 42}, {"twice": 84})
 
 
@@ -52,7 +52,7 @@ async def test_the_sandbox_level_is_in_the_log_and_the_api(app: App, monkeypatch
     """It is recorded before the execution completes. CI requires bubblewrap."""
     monkeypatch.setattr(app.cairn.log_writer, "_schedule_flush", Mock())  # the next batch is delayed
     pipeline = await app.pipeline(script("add"), scripts={"add.py": ADD})
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     reached = app.cairn.sandbox.probe()
     assert app.execution(run, "add").sandbox == reached.level.value
     assert log_lines(app, run, "add")[0] == ("info", mentions(reached.level.value))
@@ -84,9 +84,9 @@ async def test_a_changed_script_is_a_revision_and_revert_restores_the_old_one(ap
     )
     await write(pipeline, "add.py", other.encode(), actor=ADMIN)
     assert app.cairn.pipeline_queries.get_pipeline(pipeline).revision == 2, "the same text changes nothing"
-    assert app.output(await app.done(pipeline), "add") == {"sum": -1}
+    assert app.output(await app.run_to_completion(pipeline), "add") == {"sum": -1}
     await app.cairn.pipelines.revert(pipeline, 1, actor=ADMIN)
-    assert app.output(await app.done(pipeline), "add") == {"sum": 3}
+    assert app.output(await app.run_to_completion(pipeline), "add") == {"sum": 3}
     place = app.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
     assert place.read_text() == ADD
     assert not list((app.root(pipeline) / ".archived").rglob("add.py")), "an earlier script of its own gives way"
@@ -96,12 +96,12 @@ async def test_an_execution_keeps_the_script_it_was_created_with(app: App) -> No
     waits = script("add", approve="complete")
     pipeline = await app.pipeline(waits, scripts={"add.py": ADD})
     run = await app.start(pipeline)
-    await app.until_execution(run, "add", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "add", "waiting_approval_to_complete")
     await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "-").encode(), actor=ADMIN)
     await app.decide(run, "add", "revise", "again")
-    await app.until(lambda: app.execution(run, "add").revision_iteration == 1)
+    await app.wait_until(lambda: app.execution(run, "add").revision_iteration == 1)
     await app.decide(run, "add", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "add") == {"sum": 3}
 
 
@@ -115,7 +115,7 @@ async def test_an_exported_definition_includes_its_scripts(app: App) -> None:
     assert not saved.changed
     copied = await app.cairn.pipelines.create(document, actor=ADMIN)
     app.pipeline_ids.append(copied.pipeline_id)
-    assert app.output(await app.done(copied.pipeline_id), "add") == {"sum": 3}
+    assert app.output(await app.run_to_completion(copied.pipeline_id), "add") == {"sum": 3}
 
 
 async def test_the_diff_of_revisions_includes_script_lines(app: App) -> None:
@@ -133,7 +133,7 @@ async def test_a_missing_script_is_a_warning_on_save_and_an_error_at_the_start(a
     with pytest.raises(CommandRefused, match=r"add\.py"):
         await app.start(pipeline)
     await app.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), actor=ADMIN)
-    await app.done(pipeline)
+    await app.run_to_completion(pipeline)
 
 
 async def test_only_unused_scripts_can_be_removed(app: App) -> None:
@@ -174,7 +174,7 @@ async def test_the_output_of_a_script_is_logged_line_by_line(app: App) -> None:
         "    ctx.progress(0.5, 'half')\n    return {}\n"
     )
     pipeline = await app.pipeline(script("talk", source=source))
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     await app.cairn.log_writer.flush()
     assert sorted(log_lines(app, run, "talk")[1:]) == [
         ("info", "one"),
@@ -188,7 +188,7 @@ async def test_an_exception_fails_the_execution_with_the_lines_of_the_user(app: 
     source = "def main(ctx):\n    inner()\n\ndef inner():\n    raise KeyError('amount')\n"
     pipeline = await app.pipeline(script("breaks", source=source, execution=retries(1)))
     run = await app.start(pipeline)
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     error = app.execution(run, "breaks").error_details.last_error
     assert error is not None
     assert (error.error_type, error.error_message) == ("KeyError", "'amount'")
@@ -223,7 +223,7 @@ ECHO = "def main(ctx, **parameters):\n    return parameters\n"
 async def test_users_enter_script_parameters_in_a_form(app: App) -> None:
     pipeline = await app.pipeline(script("report", source=ECHO, config=ASKING))
     run = await app.start(pipeline)
-    await app.until(lambda: app.execution(run, "report").waiting_on == "script_input" or None)
+    await app.wait_until(lambda: app.execution(run, "report").waiting_on == "script_input" or None)
     requested_form = app.execution(run, "report").form
     assert requested_form is not None
     assert requested_form.instructions == "What is the report about?"
@@ -234,10 +234,10 @@ async def test_users_enter_script_parameters_in_a_form(app: App) -> None:
         ("tags", "multiline_text", "tags (JSON)", False, None),
     ]
     with pytest.raises(InvalidInput) as wrong:
-        await app.fill(run, "report", region="Mars", rows=0.5, tags="[1")
+        await app.submit_form(run, "report", region="Mars", rows=0.5, tags="[1")
     assert sorted({path for path, _ in wrong.value.errors}) == ["/fields/region", "/fields/rows", "/fields/tags"]
-    await app.fill(run, "report", rows=3, tags='["a", "b"]')
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "report", rows=3, tags='["a", "b"]')
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "report") == {"region": "Europe", "rows": 3, "exact": False, "tags": ["a", "b"]}
 
 
@@ -246,7 +246,7 @@ async def test_declined_input_follows_on_failure(app: App) -> None:
     pipeline = await app.pipeline(script("report", source=ECHO, config=ASKING, execution=config))
     run = await app.start(pipeline)
     await app.decide(run, "report", "decline", "nobody knows")
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     error = app.execution(run, "report").error_details.last_error
     assert error is not None
     assert error.error_type == "declined"
@@ -263,9 +263,9 @@ async def test_a_pipeline_can_mix_forms_parallel_scripts_and_approvals(app: App)
         script("whole", source=join, approve="start"),
     )
     run = await app.start(pipeline)
-    await app.fill(run, "ask", ask="four")
+    await app.submit_form(run, "ask", ask="four")
     await app.decide(run, "whole", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     assert app.output(run, "whole") == {"all": 8}
 
 
@@ -273,11 +273,11 @@ async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_errored
     source = "import time\ndef main(ctx):\n    print('here', flush=True)\n    time.sleep(600)\n"
     pipeline = await app.pipeline(script("sleep", source=source))
     run = await app.start(pipeline)
-    await app.until(lambda: ("info", "here") in log_lines(app, run, "sleep") or None)
+    await app.wait_until(lambda: ("info", "here") in log_lines(app, run, "sleep") or None)
     marked = script_processes()
     assert marked
     await app.cairn.runs.cancel(run, actor=ADMIN)
-    await app.until(lambda: script_processes() == [] or None, 1.0)
+    await app.wait_until(lambda: script_processes() == [] or None, 1.0)
     assert app.statuses(run) == {"sleep": "cancelled"}
 
 
@@ -309,19 +309,19 @@ async def test_a_script_is_stopped_at_its_timeout(app: App) -> None:
     """With the real clock."""
     pipeline = await app.pipeline(script("sleep", source=SLEEPS, execution=timeout(0.6, "fail_run")))
     run = await app.start(pipeline)
-    await app.until_run(run, "failed")
-    await app.until(lambda: script_processes() == [] or None)
+    await app.wait_for_run(run, "failed")
+    await app.wait_until(lambda: script_processes() == [] or None)
     assert app.execution(run, "sleep").attempt_number == 1
 
 
 async def test_a_rollback_stops_the_script_it_archives(app: App) -> None:
     pipeline = await app.pipeline(step("first"), script("sleep", source=SLEEPS))
     run = await app.start(pipeline)
-    await app.until_execution(run, "sleep", "in_progress")
-    await app.until(lambda: ("info", "here") in log_lines(app, run, "sleep") or None)
+    await app.wait_for_execution(run, "sleep", "in_progress")
+    await app.wait_until(lambda: ("info", "here") in log_lines(app, run, "sleep") or None)
     before = set(script_processes())
     assert len(before) >= 3
     await app.roll_back(run, 0)
-    await app.until(lambda: not before & set(script_processes()) or None, 1.0)
+    await app.wait_until(lambda: not before & set(script_processes()) or None, 1.0)
     await app.cairn.runs.cancel(run, actor=ADMIN)
-    await app.until(lambda: script_processes() == [] or None, 1.0)
+    await app.wait_until(lambda: script_processes() == [] or None, 1.0)

@@ -75,7 +75,7 @@ async def test_an_agent_produces_every_format(app: App, tools: list[str], layout
         inputs={"include_checkpoint_outputs": [{"checkpoint_id": "triage"}]},
         **injection,
     )
-    run = await app.done(await app.pipeline(triage, report), input=TICKET)
+    run = await app.run_to_completion(await app.pipeline(triage, report), input=TICKET)
     result = json.loads(files_of(app, run, "triage")["triage.json"])
     assert check_value(TRIAGE, result) == []
     assert (result["ticket_id"], result["priority"]) == ("T-7", "urgent")
@@ -90,7 +90,7 @@ async def test_an_agent_produces_every_format(app: App, tools: list[str], layout
 async def test_a_discussion_produces_the_artifact(app: App, mode: str) -> None:
     agents = [{"name": "Analyst", "role": "You look at numbers."}, {"name": "Critic", "role": "You are against it."}]
     config = {"creation_mode": "predefined", "discussion_mode": mode, "agents": agents, "max_turns": 4}
-    run = await app.done(await app.pipeline(agent("plan", "plan.md", config=config)), input=TICKET)
+    run = await app.run_to_completion(await app.pipeline(agent("plan", "plan.md", config=config)), input=TICKET)
     assert files_of(app, run, "plan")["plan.md"].startswith(b"# Plan\n")
 
 
@@ -101,7 +101,7 @@ async def test_a_meta_agent_designs_a_team(app: App) -> None:
         "max_agents": 3,
         "discussion_mode": "council",
     }
-    run = await app.done(await app.pipeline(agent("design", "design.md", "app.json", config=config)))
+    run = await app.run_to_completion(await app.pipeline(agent("design", "design.md", "app.json", config=config)))
     assert sorted(files_of(app, run, "design")) == ["app.json", "design.md"]
 
 
@@ -111,10 +111,10 @@ async def test_a_custom_validation_prompt_passes_a_result_and_rejects_a_placehol
     checked = {"output": {"artifacts": artifacts, "validation": validation}}
     good = agent("note", **checked)
     good.pop("outputs")
-    assert app.execution(await app.done(await app.pipeline(good)), "note").attempt_number == 1
+    assert app.execution(await app.run_to_completion(await app.pipeline(good)), "note").attempt_number == 1
     bad = agent("note", agent={"model_settings": _steps({"attempt": 1, "artifacts": {"note": "TODO"}})}, **checked)
     bad.pop("outputs")
-    run = await app.done(await app.pipeline(bad))
+    run = await app.run_to_completion(await app.pipeline(bad))
     assert app.execution(run, "note").attempt_number == 2
     note = files_of(app, run, "note")["note.md"]
     assert b"TODO" not in note
@@ -131,11 +131,11 @@ async def test_scripted_errors_are_retried_or_final(app: App) -> None:
         {"attempt": 1, "fail": "overload"}, {"attempt": 2, "call": 1, "fail": "network", "after": 30}, {"say": "Done."}
     )
     note = agent("note", "note.md", agent={"model_settings": settings}, execution=retries(1))
-    run = await app.done(await app.pipeline(note))
+    run = await app.run_to_completion(await app.pipeline(note))
     assert (app.execution(run, "note").attempt_number, files_of(app, run, "note")) == (2, {"note.md": b"Done."})
     final = agent("note", "note.md", agent={"model": "simulated:authentication"}, execution=retries(3))
     stopped = await app.start(await app.pipeline(final))
-    await app.until_run(stopped, "paused")
+    await app.wait_for_run(stopped, "paused")
     failed = app.execution(stopped, "note")
     assert failed.error_details.last_error is not None
     assert (failed.attempt_number, failed.error_details.last_error.error_type) == (1, "authentication")
@@ -146,13 +146,13 @@ async def test_an_approved_action_completes_the_run(app: App) -> None:
     refund = agent("refund", "note.md", agent={"tools": ["propose_action"]})
     refund["prompt"] = "Propose to send an email about the refund."
     run = await app.start(await app.pipeline(refund), input=TICKET)
-    approval = await app.until(lambda: next(iter(app.run(run).pending_approvals), None))
+    approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     detail = app.cairn.approval_queries.get_approval(approval.approval_id, ADMIN)
     assert detail.action is not None
     assert (detail.confidence, detail.action.operation_type) == (0.86, "send_email")
     assert detail.action.parameters["to"] == TICKET["email"]
     await app.cairn.approvals.decide(approval.approval_id, "approve", digest=approval.digest, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_an_agent_asks_a_question_and_requests_rework(app: App) -> None:
@@ -166,8 +166,10 @@ async def test_an_agent_asks_a_question_and_requests_rework(app: App) -> None:
     test = agent("test", "note.md", agent={"tools": ["request_rework", "ask_human"]})
     test["prompt"] = "Test the draft. Ask where it is unclear; if it fails, send it back."
     run = await app.start(await app.pipeline(step("draft", "draft"), test))
-    waiting = await app.until(lambda: next((one for one in app.executions(run) if one.waiting_on == "question"), None))
+    waiting = await app.wait_until(
+        lambda: next((one for one in app.executions(run) if one.waiting_on == "question"), None)
+    )
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "All of it."}, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     first, second = rework_prompts
     assert (first, second != "") == ("", True)

@@ -33,7 +33,7 @@ async def test_checkpoints_of_a_stage_run_in_parallel(app: App) -> None:
         *(step(f"side_{n}", "meet", stage="side") for n in range(3)),
         step("last", "give_back"),
     )
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     assert sorted(app.output(run, "last")) == ["first", "input", "side_0", "side_1", "side_2"]
     made = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_created"]
     assert made == ["first", "side_0", "side_1", "side_2", "last"]
@@ -60,7 +60,7 @@ async def test_a_checkpoint_with_needs_starts_before_earlier_stages_complete(app
         step("fast", "say_go", needs=["root"]),
         step("end"),
     )
-    run = await app.done(pipeline)
+    run = await app.run_to_completion(pipeline)
     done = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_completed"]
     assert done == ["root", "fast", "slow", "end"]
 
@@ -70,16 +70,16 @@ async def test_workspaces_of_a_stage_are_kept_until_a_later_checkpoint_starts(ap
         step("left", stage="both"), step("right", stage="both", approve="complete"), step("last", approve="start")
     )
     run = await app.start(pipeline)
-    left = (await app.until_execution(run, "left", "completed")).execution_id
-    right = (await app.until_execution(run, "right", "waiting_approval_to_complete")).execution_id
-    await app.until_quiet()
+    left = (await app.wait_for_execution(run, "left", "completed")).execution_id
+    right = (await app.wait_for_execution(run, "right", "waiting_approval_to_complete")).execution_id
+    await app.wait_until_idle()
     assert app.workspaces(pipeline) == {left, right}
     await app.decide(run, "right", "approve")
-    last = (await app.until_execution(run, "last", "waiting_approval_to_start")).execution_id
+    last = (await app.wait_for_execution(run, "last", "waiting_approval_to_start")).execution_id
     assert app.workspaces(pipeline) == {left, right, last}
     await app.decide(run, "last", "approve")
-    await app.until_run(run, "completed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     assert app.workspaces(pipeline) == set()
 
 
@@ -101,10 +101,10 @@ async def test_other_executions_finish_before_a_failure_pauses_the_run(app: App)
         step("good", "wait_for_go", stage="both"), step("bad", "broken", stage="both"), step("after")
     )
     run = await app.start(pipeline)
-    await app.until_execution(run, "bad", "failed")
+    await app.wait_for_execution(run, "bad", "failed")
     assert (app.run(run).status, app.run(run).pause_requested) == ("in_progress", True)
     go.set()
-    await app.until_run(run, "paused")
+    await app.wait_for_run(run, "paused")
     assert app.statuses(run) == {"good": "completed", "bad": "failed", "after": "upcoming"}
 
 
@@ -130,8 +130,8 @@ async def test_failing_the_run_stops_the_other_executions(app: App) -> None:
         step("bad", "broken", stage="both", execution=retries(0, on_failure="fail_run")),
     )
     run = await app.start(pipeline)
-    await app.until_run(run, "failed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "failed")
+    await app.wait_until_idle()
     assert stopped.is_set()
     assert app.statuses(run) == {"good": "cancelled", "bad": "failed"}
     assert app.workspaces(pipeline) == set()

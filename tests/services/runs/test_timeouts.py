@@ -50,8 +50,8 @@ async def test_each_on_timeout_policy(app: App, on_timeout: str, status: str, st
     execution = {**timeout(0.3, on_timeout), **retries(3)}
     pipeline = await app.pipeline(step("first"), step("slow", "hang", execution=execution))
     run = await app.start(pipeline)
-    await app.until(lambda: app.statuses(run) == statuses)
-    await app.until_quiet()
+    await app.wait_until(lambda: app.statuses(run) == statuses)
+    await app.wait_until_idle()
     assert (hanging.started, hanging.stopped, app.run(run).status) == (1, 1, status)
     failed = next(e for e in app.executions(run, archived=True) if e.checkpoint_key == "slow")
     assert failed.error_details.last_error is not None
@@ -76,8 +76,8 @@ async def test_time_spent_waiting_for_a_slot_does_not_count(app: App, monkeypatc
     await asyncio.sleep(1.5)  # waiting for a slot for longer than the timeout
     assert app.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
     slot.release()
-    await app.until(lambda: app.statuses(run) == {"quick": "completed", "slow": "failed"})
-    await app.until_quiet()
+    await app.wait_until(lambda: app.statuses(run) == {"quick": "completed", "slow": "failed"})
+    await app.wait_until_idle()
     assert (hanging.started, hanging.stopped) == (1, 1)
     assert 0.2 < hanging.lasted < 1.2  # the timeout includes the dispatch
 
@@ -103,7 +103,7 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_its_result_is_ignored
                 if (change.run_id, change.event_type) == (run, "run_failed"):
                     break
     let_go.set()
-    await app.until(lambda: bool(after))
+    await app.wait_until(lambda: bool(after))
     assert after == [mentions()]
     assert app.artifacts(run) == []
     assert app.event_types(run)[-1] == "run_failed"
@@ -119,14 +119,14 @@ async def test_a_timeout_counts_active_time_but_not_waiting_for_people(app: App)
 
     pipeline = await app.pipeline(step("slow", "nap", approve="complete", execution=timeout(1.5)))
     run = await app.start(pipeline)
-    await app.until_execution(run, "slow", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "slow", "waiting_approval_to_complete")
     await asyncio.sleep(1.6)
     await app.decide(run, "slow", "revise", "again")
-    await app.until(lambda: app.execution(run, "slow").revision_iteration == 1)
-    await app.until_execution(run, "slow", "waiting_approval_to_complete")
+    await app.wait_until(lambda: app.execution(run, "slow").revision_iteration == 1)
+    await app.wait_for_execution(run, "slow", "waiting_approval_to_complete")
     await asyncio.sleep(1.6)
     await app.decide(run, "slow", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_a_form_has_no_timeout_while_it_waits(app: App) -> None:
@@ -134,8 +134,8 @@ async def test_a_form_has_no_timeout_while_it_waits(app: App) -> None:
     run = await app.start(pipeline)
     await asyncio.sleep(1.3)
     assert app.statuses(run) == {"goals": "in_progress"}
-    await app.fill(run, "goals", goals="grow")
-    await app.until_run(run, "completed")
+    await app.submit_form(run, "goals", goals="grow")
+    await app.wait_for_run(run, "completed")
 
 
 async def test_a_run_timeout_fails_running_executions_and_cancels_the_others(app: App) -> None:
@@ -146,8 +146,8 @@ async def test_a_run_timeout_fails_running_executions_and_cancels_the_others(app
         config={"timeout_config": {"enabled": True, "timeout_minutes": 0.4 / 60}},
     )
     run = await app.start(pipeline)
-    await app.until_run(run, "failed")
-    await app.until_quiet()
+    await app.wait_for_run(run, "failed")
+    await app.wait_until_idle()
     assert (hanging.stopped, app.statuses(run)) == (1, {"slow": "failed", "asks": "cancelled"})
     failed = app.execution(run, "slow").error_details.last_error
     assert failed is not None
@@ -159,7 +159,7 @@ async def test_an_outdated_timer_changes_nothing(app: App) -> None:
     """The durable timer fires after the in-process one, when the execution has completed."""
     pipeline = await app.pipeline(step("quick", execution=timeout(0.5)), form("goals"))
     run = await app.start(pipeline)
-    await app.until_execution(run, "goals", "in_progress")
+    await app.wait_for_execution(run, "goals", "in_progress")
     event_types = app.event_types(run)
     await asyncio.sleep(1.0)
     assert app.event_types(run) == event_types
@@ -185,8 +185,8 @@ async def test_a_function_that_ignores_cancellation_does_not_block_the_run(
     pipeline = await app.pipeline(step("slow", "stubborn", execution=timeout(0.2, "fail_run")))
     run = await app.start(pipeline)
     start = time.monotonic()
-    await app.until_run(run, "failed")
+    await app.wait_for_run(run, "failed")
     assert time.monotonic() - start < limit(10.0)
     let_go.set()
-    await app.until_quiet()
+    await app.wait_until_idle()
     assert app.artifacts(run) == []

@@ -21,37 +21,37 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 async def test_run_versions_increase_and_are_never_reused(app: App) -> None:
     """After a rollback from v3 to v1 the next run is v4, based on v1."""
     pipeline = await app.pipeline(step("goals"), step("design"))
-    runs = [await app.done(pipeline) for _ in range(3)]
+    runs = [await app.run_to_completion(pipeline) for _ in range(3)]
     assert [
         (app.run(run).run_version, app.run(run).previous_run_id, app.run(run).extends_from_run_version) for run in runs
     ] == [(1, None, None), (2, runs[0], 1), (3, runs[1], 2)]
     request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     await app.cairn.rollbacks.roll_back(request, actor=ADMIN)
-    await app.until_run(runs[0], "completed")
-    await app.until_quiet()
-    assert app.disk(pipeline)["runs/latest"] == "-> v1"
-    fourth = app.run(await app.done(pipeline))
+    await app.wait_for_run(runs[0], "completed")
+    await app.wait_until_idle()
+    assert app.folder_contents(pipeline)["runs/latest"] == "-> v1"
+    fourth = app.run(await app.run_to_completion(pipeline))
     assert (fourth.run_version, fourth.previous_run_id, fourth.extends_from_run_version) == (4, runs[0], 1)
-    await app.until_quiet()
-    assert app.disk(pipeline)["runs/latest"] == "-> v4"
+    await app.wait_until_idle()
+    assert app.folder_contents(pipeline)["runs/latest"] == "-> v4"
 
 
 async def test_runs_started_at_once_have_different_versions(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     runs = await asyncio.gather(*(app.start(pipeline) for _ in range(20)))
     for run in runs:
-        await app.until_run(run, "completed")
-    await app.until_quiet()
+        await app.wait_for_run(run, "completed")
+    await app.wait_until_idle()
     assert sorted(app.run(run).run_version or 0 for run in runs) == list(range(1, 21))
-    assert app.disk(pipeline)["runs/latest"] == "-> v20"
+    assert app.folder_contents(pipeline)["runs/latest"] == "-> v20"
     links = {app.run(run).run_version: app.run(run).extends_from_run_version for run in runs}
     assert links == {1: None, **{n: n - 1 for n in range(2, 21)}}
 
 
 async def test_the_first_event_names_the_definition_of_the_run(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
-    first = await app.done(pipeline)
-    run = await app.done(pipeline, input={"a": 1})
+    first = await app.run_to_completion(pipeline)
+    run = await app.run_to_completion(pipeline, input={"a": 1})
     made = app.events(run)[0]
     assert (made.event_type, made.actor, made.seq, made.description) == (
         "run_created",
@@ -75,9 +75,9 @@ async def test_a_run_can_be_created_without_starting_it(app: App) -> None:
     pipeline = await app.pipeline(step("goals"))
     run = await app.start(pipeline, start=False)
     assert (app.run(run).status, app.event_types(run)) == ("not_started", ["run_created"])
-    assert json.loads(app.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
+    assert json.loads(app.folder_contents(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
     await app.cairn.runs.start(run, actor=ADMIN)
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
         await app.cairn.runs.start(run, actor=ADMIN)
 
@@ -94,9 +94,9 @@ async def test_a_run_keeps_its_prompt(app: App) -> None:
 
 async def test_a_retried_run_uses_the_same_input(app: App) -> None:
     pipeline = await app.pipeline(step("goals", "give_back"))
-    run = await app.done(pipeline, input={"n": 2**70})
+    run = await app.run_to_completion(pipeline, input={"n": 2**70})
     again = await app.cairn.runs.retry(run, actor=ADMIN)
-    await app.until_run(again.run_id, "completed")
+    await app.wait_for_run(again.run_id, "completed")
     assert (app.run(again.run_id).run_version, app.output(again.run_id, "goals")) == (2, {"input": {"n": 2**70}})
 
 
@@ -104,13 +104,13 @@ async def test_without_auto_advance_the_next_checkpoint_waits_for_a_start(app: A
     """Starting a run starts its first checkpoint."""
     pipeline = await app.pipeline(step("goals"), step("design"), advance=False)
     run = await app.start(pipeline)
-    waiting = await app.until_execution(run, "design", "pending")
+    waiting = await app.wait_for_execution(run, "design", "pending")
     assert app.statuses(run) == {"goals": "completed", "design": "pending"}
     with pytest.raises(CommandRefused, match="pending"):
         await app.cairn.approvals.decide_pending(waiting.execution_id, "approve", actor=ADMIN)
     started, _ = await app.cairn.executions.start_checkpoint(run, "design", actor=ADMIN)
     assert started == waiting.execution_id
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     with pytest.raises(CommandRefused, match="completed"):
         await app.cairn.executions.start(waiting.execution_id, actor=ADMIN)
     with pytest.raises(NotFound):
@@ -127,9 +127,9 @@ async def test_approving_a_start_starts_the_execution(app: App) -> None:
     await app.cairn.executions.start(app.execution(run, "goals").execution_id, actor=ADMIN)
     assert app.statuses(run) == {"goals": "waiting_approval_to_start"}
     await app.decide(run, "goals", "approve")
-    await app.until_execution(run, "goals", "waiting_approval_to_complete")
+    await app.wait_for_execution(run, "goals", "waiting_approval_to_complete")
     await app.decide(run, "goals", "approve")
-    await app.until_run(run, "completed")
+    await app.wait_for_run(run, "completed")
     event_types = [e for e in app.event_types(run) if e.startswith(("execution", "approval"))]
     assert event_types == [
         "execution_created",
