@@ -136,8 +136,8 @@ async def test_permissions_for_models(app: App) -> None:
             assert (await client.get("/api/models")).status_code == (200 if roles else 403)
             body = {"model": "simulated:default"}
             assert (await client.post("/api/models/test", json=body)).status_code == status
-    async with app.client_for() as nobody:
-        assert (await nobody.get("/api/models")).status_code == 401
+    async with app.client_for() as anonymous:
+        assert (await anonymous.get("/api/models")).status_code == 401
     assert (await app.client.post("/api/models/test", json={"model": ""})).status_code == 422
     assert (await app.client.post("/api/models/test", json={"key": "x"})).status_code == 422
 

@@ -132,8 +132,8 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
     assert tried["content"]["title"]
     assert (await app.get(f"/api/deliveries/{tried['delivery_id']}")) == tried
     mail = await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
-    nobody = await app.client.post(f"/api/channels/{mail['channel_id']}/test", json={})
-    assert nobody.status_code == 422
+    rejected = await app.client.post(f"/api/channels/{mail['channel_id']}/test", json={})
+    assert rejected.status_code == 422
     sent = await app.post(f"/api/channels/{mail['channel_id']}/test", {"recipient": "me@example.com"})
     assert (sent["status"], sent["recipient"]) == ("sent", "me@example.com")
     assert post.mails[-1].rcpt_tos == ["me@example.com"]

@@ -77,23 +77,23 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        DefinitionError([Finding("/checkpoints/0/key", "This key stands twice.", line=3, column=5)]),
+        DefinitionError([Finding("/checkpoints/0/key", "This key is a duplicate.", line=3, column=5)]),
         {
             "type": "urn:cairn:problem:invalid-definition",
             "title": mentions(),
             "status": 422,
             "detail": mentions(),
-            "errors": [{"path": "/checkpoints/0/key", "message": "This key stands twice.", "line": 3, "column": 5}],
+            "errors": [{"path": "/checkpoints/0/key", "message": "This key is a duplicate.", "line": 3, "column": 5}],
         },
     ),
     (
-        DocumentError("the key 'a' stands twice", path="/a"),
+        DocumentError("the key 'a' is a duplicate", path="/a"),
         {
             "type": "urn:cairn:problem:invalid-input",
             "title": mentions(),
             "status": 422,
-            "detail": "/a: the key 'a' stands twice",
-            "errors": [{"path": "/a", "message": "the key 'a' stands twice"}],
+            "detail": "/a: the key 'a' is a duplicate",
+            "errors": [{"path": "/a", "message": "the key 'a' is a duplicate"}],
         },
     ),
     (

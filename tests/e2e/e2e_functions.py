@@ -41,22 +41,22 @@ def big_number(ctx: Ctx) -> dict[str, Any]:
 @function("e2e.talk")
 async def talk(ctx: Ctx, gate: str, lines: int) -> dict[str, Any]:
     """Log `lines` lines with progress, and more whenever the file `{gate}.say` holds a number."""
-    said = 0
-    wanted = lines
+    logged = 0
+    target = lines
     while not (FOLDER / gate).exists():
-        while said < wanted:
-            level = "error" if said % 100 == 99 else "warning" if said % 10 == 9 else "info"
-            ctx.log(f"line {said} of what it says", level=level)
-            said += 1
-            if said % 500 == 0:
-                ctx.progress(min(1.0, said / max(1, wanted)), f"{said} said")
+        while logged < target:
+            level = "error" if logged % 100 == 99 else "warning" if logged % 10 == 9 else "info"
+            ctx.log(f"line {logged} of what it says", level=level)
+            logged += 1
+            if logged % 500 == 0:
+                ctx.progress(min(1.0, logged / max(1, target)), f"{logged} said")
                 await asyncio.sleep(0)
         more = FOLDER / f"{gate}.say"
         if more.exists():
-            wanted += int(more.read_text())
+            target += int(more.read_text())
             more.unlink()
         await asyncio.sleep(0.02)
-    return {"said": said}
+    return {"said": logged}
 
 
 @function("e2e.progress")

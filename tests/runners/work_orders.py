@@ -104,7 +104,7 @@ def upload(filename: str, data: bytes) -> UploadedFile:
 
 
 def unreadable() -> bytes:
-    raise AssertionError("nobody may read this file")
+    raise AssertionError("this file must not be read")
 
 
 def function_checkpoint(*outputs: str, parameters: Value = None, **fields: Any) -> CheckpointDefinition:
