@@ -40,8 +40,8 @@ def free_port() -> int:
 def real_provider() -> Generator[str]:
     """Run `oidc-provider-mock`, which requires registered clients and a nonce."""
     port = free_port()
-    wanted = ["--port", str(port), "--require-registration", "true", "--require-nonce", "true"]
-    command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", *wanted]
+    arguments = ["--port", str(port), "--require-registration", "true", "--require-nonce", "true"]
+    command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", *arguments]
     quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env={**os.environ, "PYTHONWARNINGS": "ignore"}, **quiet) as process:
         address = f"http://127.0.0.1:{port}"
@@ -85,8 +85,8 @@ class MaliciousProvider:
     seen: Json = field(default_factory=dict[str, Any])  # parameters of the last token request
 
     def reset(self) -> None:
-        kept = self.address
-        self.__init__(kept)
+        address = self.address
+        self.__init__(address)
 
     async def metadata_document(self, request: Request) -> Response:
         del request

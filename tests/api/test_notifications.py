@@ -113,9 +113,9 @@ async def test_addresses_and_keys_are_never_returned(app: App, receiver: WebServ
         names = [n for n in sa.inspect(connection).get_table_names() if not n.startswith("workflow")]
         return " ".join(str(connection.execute(sa.text(f'SELECT * FROM "{n}"')).all()) for n in names)
 
-    kept = await app.cairn.database.aread(stored)
-    assert "very-secret" not in kept
-    assert key not in kept
+    row = await app.cairn.database.aread(stored)
+    assert "very-secret" not in row
+    assert key not in row
 
 
 async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebServer, post: MailServer) -> None:
@@ -186,16 +186,16 @@ async def test_channel_names_are_unique_and_a_fallback_is_another_channel(app: A
 
 async def test_users_set_their_own_preferences(app: App) -> None:
     await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
-    wanted: Json = {
+    preferences: Json = {
         "channels": ["email"],
         "notification_kinds": ["approval_requested"],
         "quiet_hours": {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
     }
-    said = await app.put("/api/preferences", wanted)
-    assert said == {**wanted, "user": "admin", "available_channels": [{"name": "Mail", "kind": "email"}]}
-    assert await app.get("/api/preferences") == said
+    saved = await app.put("/api/preferences", preferences)
+    assert saved == {**preferences, "user": "admin", "available_channels": [{"name": "Mail", "kind": "email"}]}
+    assert await app.get("/api/preferences") == saved
     wrong = await app.client.put(
-        "/api/preferences", json={"quiet_hours": {**wanted["quiet_hours"], "time_zone": "Mars/Base"}}
+        "/api/preferences", json={"quiet_hours": {**preferences["quiet_hours"], "time_zone": "Mars/Base"}}
     )
     assert wrong.json()["errors"] == [{"path": "/quiet_hours/time_zone", "message": mentions("Europe/Berlin")}]
     cleared = await app.put("/api/preferences", {})

@@ -161,8 +161,8 @@ def test_a_rule_receives_the_action_it_approves() -> None:
     harness.propose("a", "x", action)
     assert harness.states == {"a": "WORKING"}
     assert seen[-1].action == action
-    told = harness.event_detail(EventType.APPROVAL_AUTO_APPROVED)
-    assert (told["operation_type"], told["risk_level"], told["confidence"]) == ("refund", "medium", 0.92)
+    detail = harness.event_detail(EventType.APPROVAL_AUTO_APPROVED)
+    assert (detail["operation_type"], detail["risk_level"], detail["confidence"]) == ("refund", "medium", 0.92)
 
 
 def test_another_rule_needs_a_new_approval_of_equal_content() -> None:

@@ -43,9 +43,9 @@ def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded()
     harness.answer("b", "approve")  # the lowest checkpoint that was rolled back needs a new approval
     harness.finish("c", "c1")
     assert harness.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "COMPLETED"}
-    kept = list(harness.run.approvals.values())[-1]
-    assert kept == first.replace(
-        id=kept.id, execution=harness.e("c").id, requested_at=harness.at, closed_at=harness.at, reused_from=first.id
+    reused = list(harness.run.approvals.values())[-1]
+    assert reused == first.replace(
+        id=reused.id, execution=harness.e("c").id, requested_at=harness.at, closed_at=harness.at, reused_from=first.id
     )
     assert harness.event_detail(EventType.APPROVAL_REUSED) == {
         "kind": "completion",
@@ -174,8 +174,8 @@ def test_a_reused_approval_has_no_deadline() -> None:
     harness.finish("b", "x")
     harness.answer("b", "approve")
     harness.finish("c", "x")
-    kept = list(harness.run.approvals.values())[-1]
-    assert (kept.reused_from is not None, kept.expires_at) == (True, None)
+    reused = list(harness.run.approvals.values())[-1]
+    assert (reused.reused_from is not None, reused.expires_at) == (True, None)
 
 
 def test_a_reused_automatic_approval_stays_automatic() -> None:
@@ -200,8 +200,8 @@ def test_after_a_retry_the_approval_of_the_same_action_is_reused() -> None:
     proposed(harness)
     assert harness.states == {"a": "WORKING"}
     assert (harness.e("a").dispatch, harness.event_types) == (4, ["approval_reused", "execution_dispatched"])
-    kept = list(harness.run.approvals.values())[-1]
-    assert (kept.status, kept.attempt) == (ApprovalStatus.APPROVED, 2)
+    reused = list(harness.run.approvals.values())[-1]
+    assert (reused.status, reused.attempt) == (ApprovalStatus.APPROVED, 2)
 
 
 def test_an_action_proposed_twice_in_one_attempt_is_two_actions() -> None:

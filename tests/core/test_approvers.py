@@ -181,8 +181,8 @@ def test_expiry_with_escalate_gives_one_more_period_then_fails() -> None:
     harness = expiring(OnExpiry.ESCALATE)
     approval = harness.pending_approval("a").id
     harness.send(ApprovalExpired(approval, 1), "timer", after=60)
-    asked = harness.pending_approval("a")
-    assert (asked.period, asked.expires_at) == (2, harness.at + timedelta(seconds=60))
+    escalated = harness.pending_approval("a")
+    assert (escalated.period, escalated.expires_at) == (2, harness.at + timedelta(seconds=60))
     assert harness.last.effects == (ScheduleTimer(60.0, ApprovalExpired(approval, 2)),)
     assert harness.event_detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "completion",

@@ -83,8 +83,8 @@ def test_available_commands_of_an_execution(of: Run, expected: list[str]) -> Non
 
 
 def test_archived_items_have_no_available_commands() -> None:
-    gone = replace(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED).executions["one"], archived_by="rollback")
-    assert for_execution(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED), gone, AT) == []
+    archived = replace(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED).executions["one"], archived_by="rollback")
+    assert for_execution(run(RunStatus.IN_PROGRESS, ExecutionState.FAILED), archived, AT) == []
 
 
 def test_available_decisions_of_an_approval() -> None:

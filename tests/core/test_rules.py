@@ -216,8 +216,8 @@ def test_a_rollout_applies_to_its_share_and_the_first_match_decides() -> None:
     approved = [verdict for verdict in verdicts if verdict.requires_approval is False]
     assert 0.22 < len(approved) / len(verdicts) < 0.28
     assert {verdict.rule for verdict in verdicts} == {"some"}
-    asked = next(verdict for verdict in verdicts if verdict.requires_approval)
-    assert outcomes(asked) == {"some": mentions(), "all": mentions("some")}
+    required = next(verdict for verdict in verdicts if verdict.requires_approval)
+    assert outcomes(required) == {"some": mentions(), "all": mentions("some")}
 
 
 @pytest.mark.parametrize(("percent", "expected"), [(0.0, 0), (100.0, 200)])
@@ -276,7 +276,9 @@ def test_required_approval_beats_automatic_approval(books: list[ScopedRulebook],
     """Nothing is approved if one active matching rule requires approval, or anything blocks the approval."""
     verdict = evaluate(books, of)
     met = list(zip([rule for one in books for rule in one.rulebook.rules], verdict.evaluated_rules, strict=False))
-    live = [rule for rule, told in met if rule.enabled and not rule.shadow and all(c.matched for c in told.conditions)]
+    live = [
+        rule for rule, result in met if rule.enabled and not rule.shadow and all(c.matched for c in result.conditions)
+    ]
     if verdict.requires_approval is False:
         assert all(rule.approves for rule in live)
         assert not verdict.stopped

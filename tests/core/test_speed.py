@@ -44,10 +44,10 @@ def test_settle_and_readiness(shape: str) -> None:
     harness = Harness(plan_of(*SHAPES[shape]))
     for key in KEYS[:100]:
         harness.finish(key)
-    given = CommandContext(harness.at, "ann", UUID(int=1))
+    context = CommandContext(harness.at, "ann", UUID(int=1))
     start = thread_time()
     for _ in range(100):
-        settle(Draft(harness.run, given))
+        settle(Draft(harness.run, context))
     assert (thread_time() - start) * 10 < ENOUGH
     start = thread_time()
     for _ in range(100):

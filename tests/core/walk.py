@@ -126,5 +126,5 @@ def check_undone(run: Run, ann: CommandContext, bob: CommandContext) -> None:
         assert back.index.done == {key: back.executions[e.id] for key, e in run.index.done.items()}
         assert {e.id for e in run.failed} <= {e.id for e in back.failed}
         stopped = there.rollbacks[-1].stopped
-        assert {back.executions[gone].state for gone in stopped} <= {ExecutionState.CANCELLED}
+        assert {back.executions[key].state for key in stopped} <= {ExecutionState.CANCELLED}
         assert {e.id for e in run.open} <= {*stopped, *(e.id for e in back.open)}

@@ -62,14 +62,14 @@ async def talk(ctx: Ctx, gate: str, lines: int) -> dict[str, Any]:
 @function("e2e.progress")
 async def progress(ctx: Ctx, gate: str) -> dict[str, Any]:
     """Report the progress that the file `gate` holds, without a log line."""
-    told = ""
-    while told != "done":
+    last = ""
+    while last != "done":
         file = FOLDER / gate
         now = file.read_text() if file.exists() else "0 begins"
-        if now not in {told, "", "done"}:
+        if now not in {last, "", "done"}:
             fraction, _, text = now.partition(" ")
             ctx.progress(float(fraction), text)
-        told = now
+        last = now
         await asyncio.sleep(0.02)
     return {"gate": gate}
 

@@ -99,10 +99,10 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     # Speakers have different colors, and prompts are collapsed.
     bar = page.get_by_role("region", name="Status and actions")
     expect(bar).to_contain_text("simulated model", timeout=40_000)
-    heard: list[int] = page.evaluate("window.heard")
-    assert len(heard) > 2, heard
-    assert heard == sorted(heard), heard
-    assert heard[0] < len(SPEECH), heard
+    lengths: list[int] = page.evaluate("window.heard")
+    assert len(lengths) > 2, lengths
+    assert lengths == sorted(lengths), lengths
+    assert lengths[0] < len(SPEECH), lengths
     page.set_viewport_size({"width": 1440, "height": 3000})
     parts = log.get_by_role("heading", level=3)
     expect(parts).to_have_text(["Answers", "Reviews", "Decision"])
@@ -116,9 +116,9 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     heads = rows.filter(has=page.locator("header strong"))
     expect(heads).to_have_count(7)
     expect(heads.get_by_text("simulated")).to_have_count(7)
-    told = log.get_by_role("button", name="Prompt for Sceptic").first
-    expect(told).to_have_attribute("aria-expanded", "false")
-    told.click()
+    prompt = log.get_by_role("button", name="Prompt for Sceptic").first
+    expect(prompt).to_have_attribute("aria-expanded", "false")
+    prompt.click()
     expect(log.get_by_role("region", name="System prompt (full text)").first).to_contain_text(
         "You are Sceptic. You doubt."
     )

@@ -121,7 +121,7 @@ def test_keys_navigate_the_inbox_and_ask_for_confirmation(page: Page, queue: Ser
 @WIDTHS
 def test_approvals_of_one_kind_are_decided_together(page: Page, fresh_server: Server, width: int) -> None:
     """The dialog shows their number. An approval that was decided meanwhile is refused."""
-    asked = propose(fresh_server, 3)
+    approvals = propose(fresh_server, 3)
     form = fresh_server.start(fresh_server.define(form_then_approval("Not like these")))
     fresh_server.wait_for_approval(form, 0, "input")
     open_at(page, fresh_server, "/approvals", width)
@@ -135,14 +135,14 @@ def test_approvals_of_one_kind_are_decided_together(page: Page, fresh_server: Se
     expect(dialog).to_contain_text("3 runs will fail with your reason. 3 of 3 are high risk.")
     dialog.get_by_role("button", name="Reject 3").click()
     expect(dialog.get_by_text("Enter a reason.")).to_be_visible()
-    first = asked[0]
+    first = approvals[0]
     fresh_server.call("PUT", f"/api/approvals/{first['approval_id']}/approve", {"digest": first["digest"]})
     dialog.get_by_label("Reason").fill("The shop is closed.")
     dialog.get_by_role("button", name="Reject 3").click()
     expect(dialog).to_contain_text("2 rejected, 1 not.")
     dialog.get_by_role("button", name="Back to approvals").click()
     expect(boxes).to_have_count(0)
-    assert [fresh_server.call("GET", f"/api/approvals/{one['approval_id']}")["status"] for one in asked] == [
+    assert [fresh_server.call("GET", f"/api/approvals/{one['approval_id']}")["status"] for one in approvals] == [
         "approved",
         "rejected",
         "rejected",

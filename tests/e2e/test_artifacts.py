@@ -34,14 +34,14 @@ checkpoints:
 def test_each_format_has_its_own_preview(signed_in: Page, server: Server, page_errors: PageErrors) -> None:
     run_id = server.start(server.define(FILES))
     server.wait_for_run(run_id, "completed")
-    asked: list[str] = []
+    requests: list[str] = []
     left: list[str] = []
 
     def leave(route: Route) -> None:
         left.append(route.request.url)
         route.abort()
 
-    signed_in.on("request", lambda request: asked.append(request.url))
+    signed_in.on("request", lambda request: requests.append(request.url))
     # A request blocked by the policy is reported, but never reaches the route.
     signed_in.context.route("https://elsewhere.invalid/**", leave)
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
@@ -62,7 +62,7 @@ def test_each_format_has_its_own_preview(signed_in: Page, server: Server, page_e
     expect(drawing).to_be_visible()
     signed_in.wait_for_function("(image) => image.complete && image.naturalWidth > 20", arg=drawing.element_handle())
     expect(signed_in.get_by_role("region", name="Content of flow.mmd")).to_contain_text("intake --> answer")
-    assert [url for url in asked if "mermaid" in url]
+    assert [url for url in requests if "mermaid" in url]
     signed_in.get_by_role("button", name="View full size").click()
     expect(signed_in.get_by_role("button", name="Fit to page")).to_be_visible()
     check_page(signed_in)
@@ -95,8 +95,8 @@ def test_each_format_has_its_own_preview(signed_in: Page, server: Server, page_e
 
 
 def test_the_diff_to_the_previous_version(signed_in: Page, server: Server) -> None:
-    asked: list[str] = []
-    signed_in.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    signed_in.on("request", lambda request: requests.append(request.url))
     pipeline_id = server.define(REVISED)
     for text in ("# Cap\n\nSix months of fees.\n", "# Cap\n\nTwelve months of fees.\n\nBut for leaks.\n"):
         run_id = server.start(pipeline_id)
@@ -118,4 +118,4 @@ def test_the_diff_to_the_previous_version(signed_in: Page, server: Server) -> No
     signed_in.goto(f"{server.address}/approvals/{approval_id}")  # on the approval page too
     signed_in.get_by_text("Changes since v1", exact=True).click()
     expect(changes.locator("mark").first).to_have_text("Six")
-    assert [url for url in asked if "mermaid" in url] == []  # large: loaded for diagrams only
+    assert [url for url in requests if "mermaid" in url] == []  # large: loaded for diagrams only

@@ -156,10 +156,10 @@ def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
         "usage": usage(calls=3, input_tokens=38_000, output_tokens=400, cost_usd=2.03),
         "budget": {**limits, "monthly_limits": NO_LIMITS, "status": [status]},
     }
-    asked: list[tuple[str, object]] = []
+    requests: list[tuple[str, object]] = []
 
     def answer(route: Route) -> None:
-        asked.append((route.request.url.rpartition("/")[2], json.loads(route.request.post_data or "null")))
+        requests.append((route.request.url.rpartition("/")[2], json.loads(route.request.post_data or "null")))
         route.fulfill(json={})
 
     signed_in.route("**/api/runs/*/budget", answer)
@@ -182,4 +182,4 @@ def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
     assert axe(signed_in) == []
     raising.click()
     expect(dialog).to_have_count(0)
-    assert asked == [("budget", {**NO_LIMITS, "max_cost_usd": 4}), ("resume", None)]
+    assert requests == [("budget", {**NO_LIMITS, "max_cost_usd": 4}), ("resume", None)]

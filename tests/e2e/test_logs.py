@@ -228,7 +228,7 @@ def test_times_are_in_the_time_zone_of_the_reader(server: Server, page: Page) ->
     expect(there.get_by_role("navigation", name="Main")).to_be_visible()
     log = open_log(there, server, "Abroad", 3)
     stamp = log.locator("time").first
-    told = str(stamp.get_attribute("datetime"))
-    shown = there.evaluate("(at) => new Date(at).toLocaleTimeString('en-GB', {timeZone: 'Asia/Kolkata'})", told)
+    timestamp = str(stamp.get_attribute("datetime"))
+    shown = there.evaluate("(at) => new Date(at).toLocaleTimeString('en-GB', {timeZone: 'Asia/Kolkata'})", timestamp)
     expect(stamp).to_have_text(re.compile(rf"^{shown}\.\d{{3}}$"))
     abroad.close()

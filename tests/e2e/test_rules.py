@@ -137,12 +137,12 @@ def test_one_click_stops_all_automation(page: Page, ruled: Server, width: int) -
     page.get_by_role("button", name="Stop all automatic approvals").click()
     banner = page.get_by_role("region", name="Emergency stop")
     expect(banner).to_contain_text("All automatic approvals are stopped.")
-    asked = approval_of(ruled, refund(ruled, 20))
-    assert asked["status"] == "pending"
+    approval = approval_of(ruled, refund(ruled, 20))
+    assert approval["status"] == "pending"
     page.goto(ruled.address + "/runs")
     expect(banner).to_be_visible()
     assert (axe(page), overflow(page)) == ([], 0)
-    page.goto(ruled.address + f"/runs/{asked['run_id']}")
+    page.goto(ruled.address + f"/runs/{approval['run_id']}")
     expect(banner).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_be_attached()
     pushed = page.locator("main").evaluate("(main) => main.scrollHeight - main.clientHeight")

@@ -33,9 +33,9 @@ def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -
     signed_in.get_by_role("button", name="Use template: Ticket triage").click()
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Ticket triage")
     signed_in.get_by_role("button", name="Start v1").click()
-    given = signed_in.get_by_role("dialog").get_by_label("Input (JSON)")
+    editor = signed_in.get_by_role("dialog").get_by_label("Input (JSON)")
     for name in triage["sample_input"]:
-        expect(given).to_have_value(re.compile(f'"{name}"'))
+        expect(editor).to_have_value(re.compile(f'"{name}"'))
     signed_in.get_by_role("dialog").get_by_role("button", name="Start v1").click()
     expect(signed_in.get_by_role("region", name="Status and actions")).to_contain_text("simulated model")
 

@@ -39,10 +39,10 @@ def step(format: str = "markdown", **more: Value) -> CheckpointDefinition:
         "task_prompt": "Write the design.",
         "injection_format": {"content_format": format},
     }
-    given: dict[str, Value] = {
+    declared: dict[str, Value] = {
         "key": "analysis",
         "agent": {"name": "A", "task_prompt": "Be brief."},
         "instructions": {**instructions, **more},
         "inputs": {"include_previous_version": True, "include_checkpoint_outputs": [{"checkpoint_id": "requirements"}]},
     }
-    return checkpoint(**given)
+    return checkpoint(**declared)

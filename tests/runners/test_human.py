@@ -25,8 +25,8 @@ FIELDS: list[Value] = [
 ANSWER: dict[str, Value] = {"goal": "größer 🚀", "weight": 2**70, "urgent": False, "notes": "one\r\ntwo\n\nthree\n"}
 
 
-def form(*outputs: Value, fields: list[Value] = FIELDS, **given: Any) -> CheckpointDefinition:
-    named: dict[str, Any] = {"checkpoint_name": "Business goals", "form": fields, **given}
+def form(*outputs: Value, fields: list[Value] = FIELDS, **more: Any) -> CheckpointDefinition:
+    named: dict[str, Any] = {"checkpoint_name": "Business goals", "form": fields, **more}
     return checkpoint(**named, **({"outputs": list(outputs)} if outputs else {}))
 
 
@@ -104,9 +104,9 @@ async def test_a_form_without_fields_can_be_submitted() -> None:
 
 async def test_an_uploaded_file_becomes_an_artifact_without_being_read_again() -> None:
     plan = UploadedFile("Plan.Final.PDF", "sum", 4, unreadable)
-    given = work(form(), answer={**ANSWER, "plan": "upload-1"}, files={"upload-1": plan})
+    order = work(form(), answer={**ANSWER, "plan": "upload-1"}, files={"upload-1": plan})
     artifact = StoredFile("plan", "pdf", "sum", 4, unreadable)
-    assert await HumanRunner().run(given) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
+    assert await HumanRunner().run(order) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
 
 
 async def test_file_and_field_names_cannot_be_paths() -> None:

@@ -50,12 +50,15 @@ def test_a_return_value_is_added_to_the_context_without_a_declared_json_artifact
 
 def test_the_fields_of_a_form_are_added_to_the_context() -> None:
     fields: Value = ["goal", {"name": "data", "type": "file"}]
-    told: Value = {"goal": "x", "data": "d.json"}
+    answers: Value = {"goal": "x", "data": "d.json"}
     data = stored("data", "json", "{")
     as_json = checkpoint(form=fields, outputs=["goals.json"])
-    assert read_value(as_json, (stored("goals", "json", '{"goal": "y"}'), data), told) == {"goal": "y"}
-    assert read_value(checkpoint(form=fields, outputs=["goals.md"]), (stored("goals", "md", "#"), data), told) == told
-    assert read_value(checkpoint(form=fields), (data,), told) == told
+    assert read_value(as_json, (stored("goals", "json", '{"goal": "y"}'), data), answers) == {"goal": "y"}
+    assert (
+        read_value(checkpoint(form=fields, outputs=["goals.md"]), (stored("goals", "md", "#"), data), answers)
+        == answers
+    )
+    assert read_value(checkpoint(form=fields), (data,), answers) == answers
 
 
 def test_an_accepted_invalid_result_may_not_be_json() -> None:

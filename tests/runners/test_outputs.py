@@ -89,9 +89,9 @@ def test_invalid_json_is_reported_with_its_position(data: bytes, finding: str) -
 @pytest.mark.parametrize("format", ["csv", "md", "txt", "html", "py", "mmd"])
 def test_text_artifacts_must_be_utf8(format: str) -> None:
     good, bad = ProducedFile("a", format, "Größe".encode()), ProducedFile("a", format, "Größe".encode("latin-1"))
-    given = by_function(f"a.{format}")
-    assert check(good, **given) == Produced((good,))
-    assert check(bad, **given) == InvalidResult((bad,), invalid(mentions(f"- a.{format}: ", "UTF-8", "2")))
+    options = by_function(f"a.{format}")
+    assert check(good, **options) == Produced((good,))
+    assert check(bad, **options) == InvalidResult((bad,), invalid(mentions(f"- a.{format}: ", "UTF-8", "2")))
 
 
 def test_other_formats_are_stored_unchanged() -> None:
@@ -103,10 +103,10 @@ def test_other_formats_are_stored_unchanged() -> None:
 
 
 def test_an_artifact_must_match_its_schema() -> None:
-    given = by_function({"name": "a", "format": "json", "schema": SCHEMA})
+    options = by_function({"name": "a", "format": "json", "schema": SCHEMA})
     good, bad = json_artifact(b'{"n": 1, "on": "2026-02-28"}'), json_artifact(b'{"n": "one", "on": "2026-02-30"}')
-    assert check(good, **given) == Produced((good,))
-    assert check(bad, **given) == InvalidResult(
+    assert check(good, **options) == Produced((good,))
+    assert check(bad, **options) == InvalidResult(
         (bad,),
         invalid(
             mentions("- a.json#/n: ", '"one"'),
@@ -134,15 +134,15 @@ def test_the_output_schema_applies_to_a_return_value_alongside_other_files() -> 
 
 def test_the_output_schema_applies_to_form_fields() -> None:
     text = ProducedFile("a", "md", b"x")
-    given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
-    assert check(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
-    assert check(text, output={}, **given) == InvalidResult((text,), invalid(mentions("- output: ", "`n`")))
+    options: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
+    assert check(text, output={"n": 1}, **options) == Produced((text,), {"n": 1})
+    assert check(text, output={}, **options) == InvalidResult((text,), invalid(mentions("- output: ", "`n`")))
 
 
 def test_only_the_first_of_many_findings_are_reported() -> None:
-    given = by_function("a.json", output_schema={"items": {"type": "string"}})
+    options = by_function("a.json", output_schema={"items": {"type": "string"}})
     bad = json_artifact(b"[" + b"1," * 99_999 + b"1]")
-    outcome = check(bad, **given)
+    outcome = check(bad, **options)
     assert isinstance(outcome, InvalidResult)
     lines = outcome.error.message.splitlines()
     assert len(lines) == 22

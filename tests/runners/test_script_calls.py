@@ -66,9 +66,9 @@ async def test_each_call_sees_its_recorded_inputs_and_then_the_new_ones(bench: B
 async def test_the_result_of_a_rework_has_its_status(bench: Bench) -> None:
     store = ContentStore()
     body = 'a = ctx.request_rework("dev", "again")\nreturn [a.status, a["reason"], a.execution_id, a.artifacts]'
-    asked = await dispatch(bench, store, body, (), outputs=["out.json"])
+    first = await dispatch(bench, store, body, (), outputs=["out.json"])
     answer = {"status": "refused", "reason": "no", "execution_id": None, "artifacts": [{"name": "x"}]}
-    call = store.record(asked, answer)
+    call = store.record(first, answer)
     assert call.arguments == {"checkpoint": "dev", "prompt": "again", "reason": ""}
     outcome = await dispatch(bench, store, body, (call,), outputs=["out.json"])
     assert decode_json(outcome.artifacts[0].read()) == ["refused", "no", None, [{"name": "x"}]]
@@ -79,17 +79,17 @@ async def test_recorded_files_are_read_with_their_original_content(bench: Bench)
     body = 'a = ctx.references["dev"]["code"]\nctx.request_rework("dev", a)\nreturn [a, ctx.references["dev"]["code"]]'
     old, new = stored("code", "py", "old"), stored("code", "py", "new")
     store.contents[old.checksum] = b"old"
-    asked = await dispatch(bench, store, body, (), references={"dev": (old,)}, outputs=["out.json"])
-    calls = (store.record(asked, DONE),)
+    first = await dispatch(bench, store, body, (), references={"dev": (old,)}, outputs=["out.json"])
+    calls = (store.record(first, DONE),)
     outcome = await dispatch(bench, store, body, calls, references={"dev": (new,)}, outputs=["out.json"])
     assert decode_json(outcome.artifacts[0].read()) == ["old", "new"]
 
 
 async def test_a_pending_call_is_made_again(bench: Bench) -> None:
     store = ContentStore()
-    asked = await dispatch(bench, store, ASKS, (), input={"dev": 1})
-    again = await dispatch(bench, store, ASKS, (store.record(asked, None),), input={"dev": 1})
-    assert again == asked
+    first = await dispatch(bench, store, ASKS, (), input={"dev": 1})
+    again = await dispatch(bench, store, ASKS, (store.record(first, None),), input={"dev": 1})
+    assert again == first
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ async def test_a_script_that_does_not_repeat_its_calls_fails_and_the_call_is_nam
     bench: Bench, body: str, now: str
 ) -> None:
     store = ContentStore()
-    asked = await dispatch(bench, store, ASKS, (), input={"dev": 1})
-    outcome = await dispatch(bench, store, body, (store.record(asked, DONE),), input={"dev": 3})
+    first = await dispatch(bench, store, ASKS, (), input={"dev": 1})
+    outcome = await dispatch(bench, store, body, (store.record(first, DONE),), input={"dev": 3})
     assert outcome.error == Failure(
         "nondeterministic_calls",
         mentions("1", "request_rework(checkpoint='dev', prompt='more than 1', reason='too small')", now),

@@ -57,7 +57,7 @@ async def test_the_first_event_names_the_definition_of_the_run(app: App) -> None
         "run_created",
         "admin",
         1,
-        mentions("2"),
+        mentions("v2"),
     )
     assert made.metadata == {
         "run_version": 2,
