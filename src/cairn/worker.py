@@ -67,7 +67,7 @@ class Worker:
         await self._cairn.engine.drain()
         await self._cairn.folder_sync.drain()
         await self._cairn.notifications.courier.stop()
-        await self._cairn.log_writer.flush()
+        await self._cairn.log_writer.stop()
         await self._cairn.folder_repair.save_synced_revisions()
         await self._cairn.system_log.write_new_events()
         await self._cairn.system_log.save_position()

@@ -58,7 +58,7 @@ def test_the_page_shows_everything_about_the_action(page: Page, server: Server, 
         "Wireless headphones",
         "CUST-5678",
         "87%",
-        "It reaches people outside, and cannot be taken back.",
+        "An email leaves Cairn and can't be taken back.",
         "No rule applies.",
         "Ticket analyzer",
         "Email generator",
@@ -68,7 +68,7 @@ def test_the_page_shows_everything_about_the_action(page: Page, server: Server, 
     page.get_by_label("Decision comment (optional)").fill("Checked against the policy.")
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
-    expect(page.get_by_text("No mail server is set up")).to_be_visible()
+    expect(page.get_by_text("No mail server is configured")).to_be_visible()
     server.wait_for_run(approval["run_id"], "completed")
     assert [(vote["decision"], vote["feedback"]) for vote in detail(server, approval)["decisions"]] == [
         ("approve", "Checked against the policy.")

@@ -129,7 +129,7 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     expect(tool).to_contain_text("artifacts_staging/decision.md")
     expect(tool).to_have_attribute("aria-expanded", "false")
     tool.click()
-    expect(log.get_by_role("region", name="Result of write_file").first).to_contain_text("Written")
+    expect(log.get_by_role("region", name="Result of write_file").first).to_contain_text("decision.md")
     page.get_by_role("tab", name="Conversation").click()
     check_page(page, log)
 
@@ -163,7 +163,7 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     page.get_by_role("button", name="Approve").click()
     paced.wait_for_run(run_id, "completed")
     page.goto(f"{paced.address}/runs/{run_id}?checkpoint={paced.run(run_id)['checkpoints'][1]['checkpoint_id']}")
-    expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("Written")
+    expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("decision.md")
 
 
 def test_a_model_error_is_shown_in_plain_words(signed_in: Page, server: Server) -> None:
@@ -174,6 +174,6 @@ def test_a_model_error_is_shown_in_plain_words(signed_in: Page, server: Server) 
     failed = signed_in.get_by_role("tabpanel", name="Overview")
     expect(failed).to_contain_text("Work failed.")
     expect(failed).to_contain_text(words)
-    assert "add credit there" in words
+    assert "quota" in words
     expect(failed.get_by_role("region", name="Failed attempts")).to_contain_text("quota")
     check_page(signed_in, failed)

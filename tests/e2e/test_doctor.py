@@ -33,4 +33,4 @@ def test_a_failed_check_is_shown_and_repaired(page: Page, fresh_server: Server, 
     expect(page.get_by_text("Repaired", exact=True)).to_be_visible()
     assert not (runs / "mine.txt").exists()
     page.get_by_role("button", name="Check again").click()
-    expect(page.get_by_text("equal to the database")).to_be_visible()
+    expect(page.get_by_text("match the database")).to_be_visible()

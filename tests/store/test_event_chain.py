@@ -223,8 +223,8 @@ def test_every_approval_kind_and_wait_has_its_own_sentence() -> None:
     assert (set(SUBJECTS), set(CHOICES["approval_requested"][1])) == (kinds, kinds)
     assert set(CHOICES["execution_waiting"][1]) == waits
     for event, (key, sentences) in CHOICES.items():
-        told = {describe(event, "Design", {key: value}) for value in sentences}
-        assert [sentence for sentence in told if "{" in sentence or "none" in sentence] == []
+        described = {describe(event, "Design", {"user": "mira", key: value}) for value in sentences}
+        assert [sentence for sentence in described if "{" in sentence or "none" in sentence] == []
 
 
 @pytest.mark.parametrize("type", SENTENCES)
@@ -249,7 +249,7 @@ def test_sentences_mention_their_values() -> None:
     escalated = {"kind": "escalation", "decision": "retry"}
     assert describe("approval_approved", "Design", escalated) == mentions("Design", "retry")
     assert "None" not in describe("run_created", None, {"run_version": None})
-    assert describe("run_created", None, {"run_version": 3}) == mentions("3")
+    assert describe("run_created", None, {"run_version": 3}) == mentions("v3")
     assert re.search(r"\d", describe("rollback_initiated", None, {"target": -1})) is None
     assert describe("rollback_initiated", None, {"target": 1}) == mentions("2")
     counts = {"counts": {"rewritten": 2, "moved_aside": 1}}

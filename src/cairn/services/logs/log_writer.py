@@ -100,6 +100,15 @@ class LogWriter:
     def is_empty(self) -> bool:
         return not self._lines and not self._progress and not self._sandboxes
 
+    async def stop(self) -> None:
+        """Write everything that is pending, and leave no task behind on the event loop."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._flush_task is not None:
+            await self._flush_task
+        await self.flush()
+
     async def flush(self) -> None:
         """Write everything that is pending. If the database is unavailable, it stays pending."""
         async with self._lock:
