@@ -238,3 +238,16 @@ async def test_the_wal_is_checkpointed_when_idle(database: Database, tmp_path: P
     else:
         pytest.fail("the log was not written back")
     assert await database.transact(put("b")) == "b"
+
+
+def test_several_connections_can_open_a_new_file_at_once(tmp_path: Path) -> None:
+    def open_file(url: str, start: threading.Barrier) -> int:
+        start.wait()
+        with closing(Database(url)) as database:
+            return database.read(lambda c: c.exec_driver_sql("SELECT 1").scalar_one())
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(10):
+            start = threading.Barrier(8)
+            opened = [pool.submit(open_file, f"sqlite:///{tmp_path}/{number}.db", start) for _ in range(8)]
+            assert [each.result() for each in opened] == [1] * 8

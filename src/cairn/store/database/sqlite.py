@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
+from time import monotonic, sleep
 from typing import Any, Literal, TypeAlias
 
 import sqlalchemy as sa
@@ -130,7 +131,7 @@ def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, ti
         pool_timeout=timeout,
         connect_args={"timeout": timeout, "check_same_thread": False, "cached_statements": 512, **factory},
     )
-    event.listen(engine, "connect", _configure(use, synchronous))
+    event.listen(engine, "connect", _configure(use, synchronous, timeout))
     if use != "system":
         event.listen(engine, "begin", _begin("BEGIN" if use == "read" else "BEGIN IMMEDIATE"))
     return engine
@@ -143,9 +144,8 @@ def _begin(statement: str) -> Callable[[sa.Connection], None]:
     return begin
 
 
-def _configure(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, ConnectionPoolEntry], None]:
+def _configure(use: Use, synchronous: str, timeout: float) -> Callable[[sqlite3.Connection, ConnectionPoolEntry], None]:
     pragmas = [
-        "journal_mode=WAL",
         # The job engine's own writes can be lost in a power failure, because it repeats the step. Enqueued jobs, and
         # everything written before them, become durable with the transaction that enqueues them.
         f"synchronous={'NORMAL' if use == 'system' and synchronous != 'OFF' else synchronous}",
@@ -161,8 +161,23 @@ def _configure(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, Conn
     def configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
         # The job engine relies on the driver to begin transactions. Cairn begins its own.
         connection.isolation_level = "IMMEDIATE" if use == "system" else None
+        _enable_wal(connection, timeout)
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
         unixepoch.add_to(connection)
 
     return configure
+
+
+def _enable_wal(connection: sqlite3.Connection, timeout: float) -> None:
+    """Switch a new file to WAL. SQLite's own timeout doesn't apply while another process switches it."""
+    deadline = monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").close()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:
+                raise
+            sleep(0.005)
+        else:
+            return
