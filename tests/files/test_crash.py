@@ -64,6 +64,11 @@ def deleted(tree: Tree) -> None:
     tree.archive_pipeline(PIPELINE, AT)
 
 
+def spare(tree: Tree) -> None:
+    tree.create_workspace(PIPELINE, OLDER)
+    tree.delete_workspace(PIPELINE, OLDER, is_reusable=True)
+
+
 def drifted(tree: Tree) -> None:
     promoted(tree)
     home = tree.root / PIPELINE
@@ -88,6 +93,11 @@ def defined(tree: Tree) -> None:
 CASES: dict[str, tuple[Step, Step]] = {
     "make a pipeline": (nothing, lambda tree: tree.create_pipeline("another")),
     "make a workspace": (nothing, lambda tree: tree.create_workspace(PIPELINE, EXECUTION)),
+    "reuse a workspace": (spare, lambda tree: tree.create_workspace(PIPELINE, EXECUTION)),
+    "keep a workspace": (
+        lambda tree: tree.create_workspace(PIPELINE, EXECUTION),
+        lambda tree: tree.delete_workspace(PIPELINE, EXECUTION, is_reusable=True),
+    ),
     "drop a workspace": (worked_in, lambda tree: tree.delete_workspace(PIPELINE, EXECUTION)),
     "stage": (worked_in, lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(b"two", staged_as="two_00000000.md")])),
     "promote": (nothing, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])),
@@ -152,8 +162,9 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[
 
 
 def finished(top: Path) -> dict[str, str]:
-    """The picture without temporary files, which a repair removes."""
-    return {path: at for path, at in picture(top).items() if layout.TEMPORARY_PREFIX not in path}
+    """The picture without temporary files, which a repair removes, and without spare folders."""
+    ignored = (layout.TEMPORARY_PREFIX, ".spare")
+    return {path: at for path, at in picture(top).items() if not any(part in path for part in ignored)}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -218,7 +229,7 @@ for number in range(100_000):
     data = b"y" * 50_000 + b"end"
     tree.promote("p", f"e{number}", folder, [FileContent.of(f"{folder}/outputs/a", data)])
     tree.promote("p", f"f{number}", folder, [FileContent.of(f"{folder}/outputs/a", data[::-1])])
-    tree.delete_workspace("p", f"e{number}")
+    tree.delete_workspace("p", f"e{number}", is_reusable=number % 2 == 0)
     print(number, flush=True)
 """
 
@@ -254,7 +265,7 @@ def test_two_runs_of_one_pipeline_write_at_once(tree: Tree, home: Path) -> None:
                 tree.promote(PIPELINE, execution, folder, [file])
                 tree.write_run_info(PIPELINE, f"runs/v{version}", b"{}")
                 tree.update_latest_link(PIPELINE, f"runs/v{version}")
-                tree.delete_workspace(PIPELINE, execution)
+                tree.delete_workspace(PIPELINE, execution, is_reusable=True)
         except BaseException as fault:  # noqa: BLE001  checked below
             faults.append(fault)
 

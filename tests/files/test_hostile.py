@@ -81,7 +81,7 @@ def test_deleting_a_workspace_removes_links_but_not_their_targets(tree: Tree, ho
     (work / "artifacts_staging/link").symlink_to(outside / "precious")
     tree.delete_workspace(PIPELINE, EXECUTION)
     (home / f".temp/exec_{OLDER}").symlink_to(outside)
-    tree.delete_workspace(PIPELINE, OLDER)
+    tree.delete_workspace(PIPELINE, OLDER, is_reusable=True)
     assert picture(home / ".temp") == {}
     assert picture(outside) == UNTOUCHED
 

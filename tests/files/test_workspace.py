@@ -11,7 +11,7 @@ import pytest
 from cairn.files import Tree, Truncated
 from cairn.files.content import FileContent
 from cairn.files.workspace import is_complete
-from tests.files.disk import AT, EXECUTION, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
+from tests.files.disk import AT, EXECUTION, OLDER, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
 
 EMPTY = {f"exec_{EXECUTION}": "/", f"exec_{EXECUTION}/workspace": "/", f"exec_{EXECUTION}/artifacts_staging": "/"}
 
@@ -62,6 +62,77 @@ def test_a_deleted_workspace_is_removed_with_its_content(tree: Tree, home: Path)
 def test_deleting_a_missing_workspace_does_nothing(tmp_path: Path) -> None:
     Tree(tmp_path / "pipelines").delete_workspace(PIPELINE, EXECUTION)
     assert picture(tmp_path) == {}
+
+
+def delete_reusable(tree: Tree, execution: str) -> None:
+    tree.delete_workspace(PIPELINE, execution, is_reusable=True)
+
+
+def test_an_empty_workspace_is_reused(tree: Tree, home: Path) -> None:
+    inode = tree.create_workspace(PIPELINE, OLDER).stat().st_ino
+    delete_reusable(tree, OLDER)
+    assert picture(home / ".temp") == {}
+    assert tree.create_workspace(PIPELINE, EXECUTION).stat().st_ino == inode
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_spare_workspaces_outlive_the_process(tree: Tree) -> None:
+    inode = tree.create_workspace(PIPELINE, OLDER).stat().st_ino
+    delete_reusable(tree, OLDER)
+    assert Tree(tree.root).create_workspace(PIPELINE, EXECUTION).stat().st_ino == inode
+
+
+@pytest.mark.parametrize("path", ["workspace/file", "artifacts_staging/file", "file", "workspace/folder/file"])
+def test_a_workspace_with_content_is_not_reused(tree: Tree, home: Path, path: str) -> None:
+    workspace = tree.create_workspace(PIPELINE, OLDER)
+    (workspace / path).parent.mkdir(exist_ok=True)
+    (workspace / path).write_text("x")
+    delete_reusable(tree, OLDER)
+    assert picture(tree.root / ".spare") == {}
+    tree.create_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_a_workspace_that_another_process_could_write_to_is_not_reused(tree: Tree) -> None:
+    tree.create_workspace(PIPELINE, OLDER)
+    tree.delete_workspace(PIPELINE, OLDER)
+    assert not (tree.root / ".spare").exists()
+
+
+def test_a_spare_workspace_never_replaces_an_existing_one(tree: Tree, home: Path) -> None:
+    tree.create_workspace(PIPELINE, OLDER)
+    workspace = tree.create_workspace(PIPELINE, EXECUTION)
+    (workspace / "workspace/notes.txt").write_text("kept")
+    delete_reusable(tree, OLDER)
+    tree.create_workspace(PIPELINE, EXECUTION)
+    assert files(home / ".temp") == {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
+    assert len(list((tree.root / ".spare").iterdir())) == 1
+
+
+def test_a_spare_workspace_that_somebody_removed_is_skipped(tree: Tree, home: Path) -> None:
+    for execution in (OLDER, EXECUTION):
+        tree.create_workspace(PIPELINE, execution)
+        delete_reusable(tree, execution)
+    for spare in (tree.root / ".spare").iterdir():
+        spare.rename(spare.with_name(f"{spare.name}-taken"))
+    tree.create_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_a_workspace_is_removed_if_it_cannot_be_kept(tree: Tree, home: Path, tmp_path: Path) -> None:
+    (tree.root / ".spare").symlink_to(tmp_path)
+    tree.create_workspace(PIPELINE, EXECUTION)
+    delete_reusable(tree, EXECUTION)
+    assert picture(home / ".temp") == {}
+
+
+def test_the_number_of_spare_workspaces_is_limited(tree: Tree) -> None:
+    executions = [f"{number:08x}-0000-4000-8000-000000000000" for number in range(70)]
+    for execution in executions:
+        tree.create_workspace(PIPELINE, execution)
+    for execution in executions:
+        delete_reusable(tree, execution)
+    assert len(list((tree.root / ".spare").iterdir())) == 64
 
 
 def test_exactly_the_given_files_are_staged(tree: Tree, home: Path) -> None:

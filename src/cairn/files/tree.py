@@ -15,6 +15,8 @@ from cairn.files.errors import explain
 from cairn.files.layout import checked_id
 from cairn.files.pipeline_folder import PipelineFolder
 from cairn.files.repair import RepairResult, repair
+from cairn.files.topdir import mark_top_directory
+from cairn.files.workspace_pool import WorkspacePool
 
 _NO_SCRIPTS: Mapping[str, bytes] = MappingProxyType({})
 
@@ -30,11 +32,14 @@ class Tree:
         self.root = root.resolve()
         self._root = str(self.root)
         self._now = now
+        self._spare_workspaces = WorkspacePool(self._root)
 
     # Pipelines
 
     def create_pipeline(self, pipeline_id: str) -> Path:
         """Create the folders that every pipeline has."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        mark_top_directory(self._root)
         with self._open(pipeline_id) as pipeline:
             for folder in layout.SKELETON:
                 with pipeline.open(*layout.split_path(folder), create=True):
@@ -102,7 +107,7 @@ class Tree:
     def create_workspace(self, pipeline_id: str, execution_id: str) -> Path:
         """Create an execution's folder, with `workspace/` and `artifacts_staging/`. Existing contents stay."""
         with self._open(pipeline_id) as pipeline:
-            workspace.create(pipeline, checked_id(execution_id))
+            workspace.create(pipeline, checked_id(execution_id), self._spare_workspaces)
         return Path(f"{self._root}/{pipeline_id}/{layout.workspace_folder(execution_id)}")
 
     def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
@@ -127,9 +132,11 @@ class Tree:
         with self._open(pipeline_id) as pipeline:
             return workspace.move_to_errored(pipeline, checked_id(execution_id), at, error_info, logs)
 
-    def delete_workspace(self, pipeline_id: str, execution_id: str) -> None:
+    def delete_workspace(self, pipeline_id: str, execution_id: str, *, is_reusable: bool = False) -> None:
+        """Delete the workspace. `is_reusable`: no other process could write to it, so it may be kept if empty."""
+        pool = self._spare_workspaces if is_reusable else None
         with self._open(pipeline_id) as pipeline:
-            workspace.delete(pipeline, checked_id(execution_id))
+            workspace.delete(pipeline, checked_id(execution_id), pool)
 
     # Runs
 

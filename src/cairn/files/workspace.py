@@ -13,15 +13,17 @@ from datetime import datetime
 from cairn.files import layout, safe_folder
 from cairn.files.content import FileContent
 from cairn.files.pipeline_folder import PipelineFolder
+from cairn.files.workspace_pool import WorkspacePool
 
 _INNER = [layout.STAGING, layout.WORKSPACE]
 
 
-def create(pipeline: PipelineFolder, execution_id: str) -> None:
+def create(pipeline: PipelineFolder, execution_id: str, pool: WorkspacePool | None = None) -> None:
     """Create the missing parts of the workspace. A retry keeps the existing content."""
     name = f"exec_{execution_id}"
     with pipeline.open(layout.TEMP, create=True) as temp:
-        os.close(_open(temp, name))
+        if pool is None or not pool.take(temp, name):
+            os.close(_open(temp, name))
 
 
 def stage(pipeline: PipelineFolder, execution_id: str, files: Sequence[FileContent]) -> None:
@@ -45,14 +47,16 @@ def stage(pipeline: PipelineFolder, execution_id: str, files: Sequence[FileConte
         os.close(staging)
 
 
-def delete(pipeline: PipelineFolder, execution_id: str) -> None:
+def delete(pipeline: PipelineFolder, execution_id: str, pool: WorkspacePool | None = None) -> None:
+    """Delete the workspace, or move it to the pool if it is empty."""
     name = f"exec_{execution_id}"
     try:
         folder = pipeline.open(layout.TEMP)
     except FileNotFoundError:
         return
     with folder as temp:
-        safe_folder.remove_tree(temp, name)
+        if pool is None or not pool.put(temp, name, _INNER):
+            safe_folder.remove_tree(temp, name)
 
 
 def move_to_errored(pipeline: PipelineFolder, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:

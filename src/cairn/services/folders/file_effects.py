@@ -56,7 +56,8 @@ class FileEffects:
                 self._move_to_errored(self._run.executions[effect.execution])
             case DeleteWorkspaces():
                 for execution in effect.executions:
-                    self._tree.delete_workspace(self._pipeline_id, execution)
+                    is_reusable = is_in_process(self._run.executions[execution])
+                    self._tree.delete_workspace(self._pipeline_id, execution, is_reusable=is_reusable)
             case ArchiveFiles():
                 folders = RollbackFolders(self._database, self._tree)
                 folders.archive(self._pipeline_id, self._file_plan.rollbacks[effect.rollback])
