@@ -1,6 +1,6 @@
 """The built-in model: deterministic, offline, clearly labelled, and able to exercise every feature.
 
-It sees only what any provider would see. Scripts override its replies and failures.
+It receives only the requests that any provider would receive. Scripts override its replies and failures.
 """
 
 from __future__ import annotations

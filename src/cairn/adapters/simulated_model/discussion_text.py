@@ -19,7 +19,7 @@ _FIRST_PERSON = {"your": "my", "yours": "mine", "yourself": "myself", "you": "I"
 
 
 def discussion_reply(prompt: ParsedPrompt, values: PlausibleValues) -> str:
-    """A statement in a discussion, or the plain answer of an agent that works alone."""
+    """A statement in a discussion, or the answer of a single agent."""
     own_name, instructions = prompt.agent_name, prompt.turn_instructions
     others = [(speaker, text) for speaker, text in prompt.statements if _name(speaker) != own_name]
     fact = values.sentence(_fact_index(prompt))
@@ -62,7 +62,7 @@ def _response(prompt: ParsedPrompt, speaker: str, text: str) -> str:
 
 
 def _main_point(text: str) -> str:
-    """The first quotation of a statement, or its first sentence."""
+    """The first quotation in a statement, or its first sentence."""
     quoted = _QUOTED.search(text)
     if quoted:
         return f"“{quoted[1]}”"
@@ -72,20 +72,17 @@ def _main_point(text: str) -> str:
 
 def _self_description(prompt: ParsedPrompt) -> str:
     """The system prompt's second sentence, in the first person."""
-    found = re.search(r"\bYou are [^.\n]+\.\s+You ([^.\n]+\.)", prompt.system)
-    if found is None:
+    description = re.search(r"\bYou are [^.\n]+\.\s+You ([^.\n]+\.)", prompt.system)
+    if description is None:
         return ""
-    text = re.sub(
-        r"\b(yours?|yourself|you)\b", lambda one: _FIRST_PERSON[one[0].lower()], found[1], flags=re.IGNORECASE
-    )
-    return f"I {text} "
+    return f"I {_SECOND_PERSON.sub(lambda word: _FIRST_PERSON[word[0].lower()], description[1])} "
 
 
 def _fact_index(prompt: ParsedPrompt) -> int:
-    """Every speaker and every round uses a different fact."""
-    listed = _MEMBERS.search(prompt.turn_instructions)
-    names = [name.strip() for name in listed[1].split(",")] if listed else []
-    finished_rounds = int(found[1]) - 1 if (found := _ROUND.search(prompt.turn_instructions)) else 0
+    """A different fact for every speaker and every round."""
+    members = _MEMBERS.search(prompt.turn_instructions)
+    names = [name.strip() for name in members[1].split(",")] if members else []
+    finished_rounds = int(match[1]) - 1 if (match := _ROUND.search(prompt.turn_instructions)) else 0
     if prompt.agent_name in names:
         return names.index(prompt.agent_name) + finished_rounds * len(names)
     return len(prompt.statements)

@@ -1,4 +1,4 @@
-"""Short files in every format, about the task and labelled as simulated where the format allows it."""
+"""Short files in every format that relate to the task, labelled as simulated where the format allows it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _points(values: PlausibleValues, count: int = 4) -> list[str]:
 
 
 def _changes(prompt: ParsedPrompt) -> list[str]:
-    """Requested changes, reported as made."""
+    """The requested changes, reported as done."""
     lines = [line.strip(" -*`") for line in prompt.feedback.splitlines()]
     requested = [line for line in lines if len(line) > 5 and not line.startswith(("===", "text", "File", "Path"))][:4]
     return [*requested, *(["Fixed the validation findings."] if prompt.has_validation_findings else [])]
@@ -81,7 +81,7 @@ def _markdown(file: RequestedOutput, prompt: ParsedPrompt, values: PlausibleValu
 
 
 def _facts(prompt: ParsedPrompt, limit: int = 6) -> list[tuple[str, str]]:
-    """Short values of the material, by name."""
+    """Short values from the material, by name."""
     found: dict[str, str] = {}
     for value in prompt.json_values:
         if isinstance(value, dict):
@@ -92,7 +92,7 @@ def _facts(prompt: ParsedPrompt, limit: int = 6) -> list[tuple[str, str]]:
 
 
 def _table(prompt: ParsedPrompt, values: PlausibleValues) -> tuple[list[str], list[list[str]]]:
-    """The first table of the material, or one row per topic."""
+    """The first table in the material, or one row per topic."""
     for value in prompt.json_values:
         for inner in (value, *(cast("dict[str, Any]", value).values() if isinstance(value, dict) else ())):
             rows = cast("list[Any]", inner) if isinstance(inner, list) else []

@@ -48,7 +48,7 @@ PROFILE = ModelProfile(
 CHUNKS_PER_SECOND = 20
 UNDELAYED_CHUNK_SIZE = 400
 INVALID_JSON = '{"half'
-SCRIPTED = "requested by the simulation script"
+SCRIPTED_ERROR = "requested by the simulation script"
 _HTTP_ERRORS: dict[Kind, tuple[Any, int]] = {
     Kind.AUTHENTICATION: (exceptions.ModelAuthenticationError, 401),
     Kind.NOT_FOUND: (exceptions.ModelNotFoundError, 404),
@@ -134,7 +134,7 @@ class SimulatedModel(FunctionModel):
             raise answer.error
 
     async def _answer(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
-        """Runs in a thread, because a complex schema takes time."""
+        """Build the answer in a thread, because a complex schema takes time."""
         return await asyncio.to_thread(self._build_answer, messages, parameters)
 
     def _build_answer(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> SimulatedAnswer:
@@ -171,7 +171,7 @@ def _calls(
 
 
 def _chunks(answer: SimulatedAnswer, size: int) -> Iterator[tuple[str | DeltaToolCalls, int]]:
-    """Yield each chunk with the number of its characters."""
+    """Yield each chunk with its number of characters."""
     for start in range(0, len(answer.text), size) if answer.text else (0,) if not answer.calls else ():
         chunk = answer.text[start : start + size]
         yield chunk, len(chunk)
@@ -185,11 +185,11 @@ def _chunks(answer: SimulatedAnswer, size: int) -> Iterator[tuple[str | DeltaToo
 def _error(step: ScriptStep, model: str) -> Exception:
     kind = cast("Kind", step.fail)
     if kind is Kind.NETWORK:
-        return exceptions.ModelConnectionError(model, SCRIPTED)
+        return exceptions.ModelConnectionError(model, SCRIPTED_ERROR)
     if kind is Kind.TIMEOUT:
-        return exceptions.ModelTimeoutError(model, SCRIPTED)
+        return exceptions.ModelTimeoutError(model, SCRIPTED_ERROR)
     category, status = _HTTP_ERRORS[kind]
-    body = {"error": {"message": SCRIPTED}}
+    body = {"error": {"message": SCRIPTED_ERROR}}
     return exceptions.ModelHTTPError.for_category(
         category, status_code=status, model_name=model, body=body, retry_after=step.retry_after
     )
@@ -224,7 +224,7 @@ def parse_request(messages: Sequence[ModelMessage], parameters: ModelRequestPara
 
 
 def _rejected_outputs(messages: Sequence[ModelMessage]) -> list[bool]:
-    """For each tool call, whether it was a structured output that was rejected."""
+    """Whether each tool call was a rejected structured output."""
     has_failed = {
         part.tool_call_id: part.outcome != "success"
         for message in messages
@@ -264,7 +264,7 @@ def _output(parameters: ModelRequestParameters) -> SimulatedTool | None:
 
 
 def _digest(messages: Sequence[ModelMessage]) -> str:
-    """Equal for equal messages. Timestamps are ignored."""
+    """A digest that is equal for equal messages, apart from their timestamps."""
     dumped = ModelMessagesTypeAdapter.dump_python(list(messages), mode="json", exclude_none=True)
     for message in dumped:
         message.pop("timestamp", None)

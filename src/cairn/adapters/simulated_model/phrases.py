@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Words of a field's name, then its texts; the items of a list use them in turn.
+# Words in a field's name, followed by its texts. The items of a list use the texts in turn.
 PHRASES: tuple[tuple[str, ...], ...] = (
     ("email mail", "{word}@example.com"),
     ("url link website homepage uri", "https://example.com/{word}"),

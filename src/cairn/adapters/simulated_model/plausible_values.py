@@ -1,4 +1,4 @@
-"""Values that fit the task and the material of a prompt."""
+"""Plausible values for the task and the material of a prompt."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _POSITIVE = (
     "complete completed approve approved accept accepted pass passed valid yes ok true done ready success resolved"
     " medium normal moderate standard neutral open new"
 )
-MIN_TOPICS = 3  # with fewer topics in the material, topics of the task are added
+MIN_TOPICS = 3  # if the material has fewer, topics from the task are added
 _NUMBERED = re.compile(r"(\w+?)_(?:id|number|no)")
-_AMOUNT = "{{ amount }}"  # a task can ask for this placeholder, so that a corrected amount appears in the text
+_AMOUNT = "{{ amount }}"  # a task can request this placeholder, so that the text contains a corrected amount
 _REQUESTS = tuple(
     re.compile(rf"\b({words})\b", re.IGNORECASE) for words in ("please|would like", "wants?|needs?|should|must|has to")
 )
@@ -53,7 +53,7 @@ class PlausibleValues(ValueSource):
     # Facts from the prompt
     @cached_property
     def topics(self) -> list[str]:
-        """Keywords of the material, and of the task if the material has few."""
+        """Keywords from the material, and from the task if the material has few."""
         prompt = self._prompt
         found = keywords((*prompt.prose, *(text for _, text in prompt.statements if not prompt.prose)))
         more = keywords((), f"{prompt.task}\n{prompt.turn_instructions}") if len(found) < MIN_TOPICS else []
@@ -61,10 +61,10 @@ class PlausibleValues(ValueSource):
 
     @cached_property
     def sentences(self) -> list[str]:
-        """Sentences of the material. Questions and fragments are used only if there is nothing else."""
-        found = list(dict.fromkeys(sentence for text in self._prompt.prose for sentence in sentences(text)))
-        statements = [sentence for sentence in found if sentence.endswith((".", "!", "”"))]
-        return (statements or found)[:24]
+        """Sentences from the material. Questions and fragments are used only if it has no statements."""
+        candidates = list(dict.fromkeys(sentence for text in self._prompt.prose for sentence in sentences(text)))
+        statements = [sentence for sentence in candidates if sentence.endswith((".", "!", "”"))]
+        return (statements or candidates)[:24]
 
     @cached_property
     def title(self) -> str:
@@ -83,7 +83,7 @@ class PlausibleValues(ValueSource):
 
     @cached_property
     def cases(self) -> list[str]:
-        """Numbered items of the material, such as "order 12345"."""
+        """Numbered items in the material, such as "order 12345"."""
         found: dict[str, str] = {}
         for value in self._prompt.json_values:
             for name, inner in leaves(value):
@@ -98,7 +98,7 @@ class PlausibleValues(ValueSource):
 
     @property
     def request(self) -> str:
-        """The sentence of the material that contains a request."""
+        """The sentence in the material that contains a request."""
         requests = (sentence for pattern in _REQUESTS for sentence in self.sentences if pattern.search(sentence))
         return next(requests, self.sentence(0))
 
@@ -127,8 +127,8 @@ class PlausibleValues(ValueSource):
     @cached_property
     def unfinished(self) -> str:
         """The first placeholder in the material, such as TODO."""
-        found = (_UNFINISHED.search(text) for text in self._prompt.materials)
-        return next((group[0] for group in found if group), "")
+        matches = (_UNFINISHED.search(text) for text in self._prompt.materials)
+        return next((match[0] for match in matches if match), "")
 
     # Values of fields
     @cached_property
@@ -140,7 +140,7 @@ class PlausibleValues(ValueSource):
         return found
 
     def known(self, field: SchemaField) -> Iterator[Any]:
-        """Ids, amounts and similar values are copied from the material. Prose is always generated."""
+        """Values to copy from the material, such as ids and amounts. Prose is always generated."""
         if field.name and not set(_PROSE_FIELDS.split()).intersection(field.words) and "agents" not in field.parents:
             name = _ALIASES.get(_normalized(field.name), _normalized(field.name))
             yield from self._known.get(name, [])[field.index : field.index + 3]
@@ -225,7 +225,7 @@ class PlausibleValues(ValueSource):
         return not (verdicts.intersection(field.words) and self.unfinished)
 
     def ranked(self, field: SchemaField, options: Sequence[Any]) -> list[Any]:
-        """Options that the prompt mentions come first, then positive ones. List items start at different options."""
+        """The options that the prompt mentions, then positive ones, then others. List items rotate through them."""
         task, material = self._prompt.task.lower(), " ".join(self._prompt.materials).lower()
         positive = _POSITIVE.split()
 

@@ -76,7 +76,7 @@ class ParsedPrompt:
 
     @cached_property
     def agent_name(self) -> str:
-        """The agent that the prompt addresses."""
+        """The name of the agent that the prompt addresses."""
         found = _MEMBER.search(self.turn_instructions) or _ROLE.search(self.system)
         return found[1].strip() if found else ""
 
@@ -91,7 +91,7 @@ class ParsedPrompt:
 
     @cached_property
     def judged_file(self) -> str:
-        """The first file of the result to judge."""
+        """The first file in the result that is to be judged."""
         found = re.search(r"^(\S+\.\w{1,16}):$", self.section("THE RESULT"), re.MULTILINE)
         return found[1] if found else "result"
 
@@ -115,7 +115,7 @@ class ParsedPrompt:
 
     @cached_property
     def materials(self) -> tuple[str, ...]:
-        """Texts to work with: whole sections, and code blocks and JSON outside all sections."""
+        """Texts to work with: complete sections, and code blocks and JSON outside all sections."""
         found: list[str] = []
         for name, body in self.sections:
             if name:
@@ -127,9 +127,9 @@ class ParsedPrompt:
 
     @cached_property
     def prose(self) -> tuple[str, ...]:
-        """Running text of the material. JSON contributes its strings of several words.
+        """The prose in the material, including strings of several words in JSON values.
 
-        The prompt that started the run comes last: facts come from the material.
+        The prompt that started the run comes last, because the material is the source of facts.
         """
         original = self.section("ORIGINAL PROMPT")
         found: list[str] = []
@@ -186,8 +186,8 @@ def split_sections(text: str) -> Iterator[tuple[str, str]]:
     elements = list(_ELEMENT.finditer(text)) if "=== " not in text else []
     if elements:
         yield "", _ELEMENT.sub("", text)
-        for one in elements:
-            yield one[1].replace("_", " ").upper(), _unescaped(one[1], one[3])
+        for element in elements:
+            yield element[1].replace("_", " ").upper(), _unescaped(element[1], element[3])
         return
     title, lines, fence = "", list[str](), ""
     for line in text.splitlines():
@@ -223,19 +223,19 @@ def code_blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def without_code_blocks(text: str) -> str:
-    for _, inside in code_blocks(text):
-        text = text.replace(inside, "")
+    for _, content in code_blocks(text):
+        text = text.replace(content, "")
     return re.sub(r"^\s*(`{3,}|~{3,}).*$", "", text, flags=re.MULTILINE)
 
 
 def json_values_in(text: str) -> Iterator[Any]:
     """Yield the JSON objects and arrays that start at the beginning of a line."""
     decoder = json.JSONDecoder()
-    at = 0
-    while (found := re.compile(r"^[ \t]*[\[{]", re.MULTILINE).search(text, at)) is not None:
+    position = 0
+    while (match := re.compile(r"^[ \t]*[\[{]", re.MULTILINE).search(text, position)) is not None:
         try:
-            value, at = decoder.raw_decode(text, found.end() - 1)
+            value, position = decoder.raw_decode(text, match.end() - 1)
         except (ValueError, RecursionError):
-            at = found.end()
+            position = match.end()
         else:
             yield value

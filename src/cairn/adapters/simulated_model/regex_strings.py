@@ -24,14 +24,14 @@ _JSON_SCHEMA_SYNTAX = re.compile(r"\\p\{(?:\w+=)?(\w+)\}|\(\?<(?![=!])|\\u\{([0-
 
 
 def matching_strings(pattern: str, *, limit: int = 200) -> Iterator[str]:
-    """Distinct strings, short and simple first. With lookarounds, some of them do not match."""
+    """Distinct strings, short and simple ones first. If the pattern has lookarounds, some strings don't match."""
     tree = _parsed(pattern)
     if tree is None:
         return
     seen: set[str] = set()
-    for turn in range(limit):
-        writer = _Writer(_REPETITIONS[turn % len(_REPETITIONS)], turn // len(_REPETITIONS) + (turn if turn < 3 else 0))
-        text = writer.write(tree)
+    for number in range(limit):
+        offset = number // len(_REPETITIONS) + (number if number < 3 else 0)
+        text = _Writer(_REPETITIONS[number % len(_REPETITIONS)], offset).write(tree)
         if text not in seen:
             seen.add(text)
             yield text
@@ -46,7 +46,7 @@ def _parsed(pattern: str) -> Any:
 
 
 def _translated(found: re.Match[str]) -> str:
-    """Translate syntax of JSON Schema patterns to Python's."""
+    """Translate the syntax of JSON Schema patterns to Python's."""
     if found[1]:
         return _PROPERTIES.get(found[1], r"\w")
     if found[2]:
@@ -57,14 +57,14 @@ def _translated(found: re.Match[str]) -> str:
 @dataclass
 class _Writer:
     repetitions: int
-    offset: int  # selects other branches and characters
+    offset: int  # selects branches and characters
     _count: int = 0
     _groups: dict[int, str] = field(default_factory=dict[int, str])
 
     def write(self, tree: Any) -> str:
-        return "".join(self._one(str(op), argument) for op, argument in tree)
+        return "".join(self._write_node(str(op), argument) for op, argument in tree)
 
-    def _one(self, op: str, argument: Any) -> str:
+    def _write_node(self, op: str, argument: Any) -> str:
         match op:
             case "LITERAL":
                 return chr(argument)
@@ -104,7 +104,7 @@ class _Writer:
                 return ""
 
     def _character(self, accepts: Callable[[str], bool]) -> str:
-        """Rotate through the first characters of the pool that match."""
+        """Choose one of the first matching characters of the pool, in rotation."""
         candidates = list(islice((character for character in _POOL if accepts(character)), len(_LETTERS)))
         if not candidates:
             return next((chr(code) for code in range(0x110000) if accepts(chr(code))), "")

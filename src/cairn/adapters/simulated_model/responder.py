@@ -76,7 +76,7 @@ def _scripted_text(request: SimulatedRequest, text: str) -> SimulatedReply:
 
 # Files
 def _file_reply(request: SimulatedRequest, step: ScriptStep, values: PlausibleValues) -> SimulatedReply | None:
-    """Write the missing files, or confirm that all are written. None if no file has to be written."""
+    """Write the missing files, or confirm that all files are written. None if the prompt requests no files."""
     writer = next((tool for tool in request.tools if tool.writes), None)
     if writer is None or not request.prompt.files_to_write:
         return None
@@ -94,7 +94,7 @@ def _file_reply(request: SimulatedRequest, step: ScriptStep, values: PlausibleVa
 
 
 def _with_scripted_files(files: Sequence[RequestedOutput], artifacts: Mapping[str, Any]) -> list[RequestedOutput]:
-    """Add files that only the script mentions."""
+    """Add the files that only the script mentions."""
     folder = files[0].path.rpartition("/")[0]
     known = {name for file in files for name in (file.name, file.path.rpartition("/")[2])}
     extra = [
@@ -106,7 +106,7 @@ def _with_scripted_files(files: Sequence[RequestedOutput], artifacts: Mapping[st
 
 
 def _scripted_content(file: RequestedOutput, artifacts: Mapping[str, Any]) -> Any:
-    """Content from the script. None: the script skips the file. Ellipsis: the script does not mention it."""
+    """The content from the script. None: the script skips the file. Ellipsis: the script doesn't mention it."""
     file_name = file.path.rpartition("/")[2]
     return artifacts.get(file.name, artifacts.get(file_name, ...))
 

@@ -31,7 +31,7 @@ def _strings(constraints: SchemaConstraints, field: SchemaField, source: ValueSo
     candidates: list[Iterator[str]] = []
     candidates += [formatted_strings(name, word, field.index) for name in formats for word in (source.word(field), "a")]
     candidates += [matching_strings(pattern) for pattern in patterns]
-    candidates += [_overlapping(one, other) for one, other in permutations(patterns, 2)]
+    candidates += [_overlapping(pattern, other) for pattern, other in permutations(patterns, 2)]
     if not candidates or not any(formats):
         candidates.insert(0, source.texts(field))
     candidates += [_variants(next(source.texts(field), "text")), _of_length(source, field, low, high)]
@@ -93,7 +93,7 @@ def _resized(text: str, low: int, high: float) -> Iterator[str]:
 
 
 def _overlapping(pattern: str, other: str) -> Iterator[str]:
-    """Combine strings of two patterns: one replaces the start or the end of the other."""
+    """Combine strings of two patterns by replacing the start or the end of one with the other."""
     for part in islice(matching_strings(pattern), 4):
         for text in islice(matching_strings(other), 12):
             yield part + text[len(part) :]
@@ -107,7 +107,7 @@ def _variants(text: str) -> Iterator[str]:
 
 
 def _of_length(source: ValueSource, field: SchemaField, low: int, high: float) -> Iterator[str]:
-    """Distinct strings, even if they must be very short."""
+    """Distinct strings of the required length, even a very short one."""
     word = source.word(field)
     for n in range(200):
         text = f"{word}-{n + 1}" if n else word

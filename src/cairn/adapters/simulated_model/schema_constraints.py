@@ -14,7 +14,7 @@ import jsonschema_rs
 from cairn.adapters.simulated_model.schema_document import Node, Pointer, SchemaDocument
 
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "null")
-# Keywords that imply a type if none is given.
+# Keywords that imply a type if the schema declares none.
 _TYPE_KEYWORDS = {
     "object": ("properties", "required", "additionalProperties", "minProperties", "patternProperties", "propertyNames"),
     "array": ("items", "prefixItems", "minItems", "uniqueItems", "contains"),
@@ -85,13 +85,13 @@ class SchemaConstraints:
     @property
     def lower(self) -> tuple[Fraction | None, bool]:
         """The lower bound, and whether it is exclusive."""
-        found = [*self._bounds("minimum", "exclusiveMinimum")]
-        return max(found, default=(None, False))  # of equal bounds, the exclusive one applies
+        bounds = [*self._bounds("minimum", "exclusiveMinimum")]
+        return max(bounds, default=(None, False))  # of equal bounds, the exclusive one applies
 
     @property
     def upper(self) -> tuple[Fraction | None, bool]:
-        found = [*self._bounds("maximum", "exclusiveMaximum")]
-        return min(found, key=lambda one: (one[0], not one[1]), default=(None, False))
+        bounds = [*self._bounds("maximum", "exclusiveMaximum")]
+        return min(bounds, key=lambda bound: (bound[0], not bound[1]), default=(None, False))
 
     def _bounds(self, inclusive_key: str, exclusive_key: str) -> Iterator[tuple[Fraction, bool]]:
         for part in self.parts:
@@ -119,7 +119,7 @@ class SchemaConstraints:
         return list(dict.fromkeys(name for properties in self.all("properties") for name in properties))
 
     def property_node(self, name: str) -> Node:
-        """Subschemas for the value of a property."""
+        """The subschemas for the value of a property."""
         found: list[Pointer] = []
         is_evaluated = False
         for pointer, part in zip(self.pointers, self.parts, strict=True):
@@ -166,7 +166,7 @@ class SchemaConstraints:
 
     @property
     def prefix_length(self) -> int:
-        """How many items have their own schema."""
+        """The number of items that have their own schema."""
         lists = [
             cast("list[Any]", items)
             for key in ("prefixItems", "items")
@@ -176,10 +176,10 @@ class SchemaConstraints:
         return max(map(len, lists), default=0)
 
 
-def _least_common_multiple(one: Fraction, other: Fraction) -> Fraction:
-    common = one.denominator * other.denominator // gcd(one.denominator, other.denominator)
-    a, b = int(one * common), int(other * common)
-    return Fraction(abs(a * b) // gcd(a, b) if a and b else 0, common)
+def _least_common_multiple(a: Fraction, b: Fraction) -> Fraction:
+    denominator = a.denominator * b.denominator // gcd(a.denominator, b.denominator)
+    m, n = int(a * denominator), int(b * denominator)
+    return Fraction(abs(m * n) // gcd(m, n) if m and n else 0, denominator)
 
 
 @lru_cache(maxsize=1024)

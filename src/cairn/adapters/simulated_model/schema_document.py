@@ -57,7 +57,7 @@ class SchemaDocument:
 
     # References
     def resolve(self, reference: str) -> Pointer | None:
-        """The pointer that a reference leads to. None if the target is missing or outside the document."""
+        """The pointer to the target of a reference. None if the target is missing or outside the document."""
         address, _, fragment = reference.partition("#")
         start: Pointer | None = ()
         if address:
@@ -97,9 +97,9 @@ class SchemaDocument:
 
     # Branches
     def branch_choices(self, node: Node, *, is_deep: bool = False) -> Iterator[Node]:
-        """Expand references and choose branches in every possible way.
+        """Expand references, and yield every combination of branches.
 
-        Each result lists the subschemas whose remaining keywords apply together.
+        Each combination lists the subschemas whose remaining keywords apply together.
         """
         yield from self._expand(node, (), is_deep)
 
@@ -136,7 +136,7 @@ class SchemaDocument:
         return found
 
     def _rank(self, pointer: Pointer, is_deep: bool) -> int:
-        """Real values rank before null. Deep inside, branches without nested schemas rank first."""
+        """Other values rank before null. At great depth, branches without nested schemas rank first."""
         schema: Any = self.subschema(pointer)
         if not isinstance(schema, dict):
             return 1 if is_deep else 5

@@ -1,4 +1,4 @@
-"""Generates a plausible value for any JSON Schema."""
+"""Generate a plausible value for any JSON Schema."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def generate(schema: Any, source: ValueSource | None = None) -> Any:
 
 
 def _attempts(document: SchemaDocument, source: ValueSource) -> Iterator[Any]:
-    """Generate without checks, then validate every part, then retry with the canonical form of the schema."""
+    """Generate values without checks, then with each part validated, then for the schema's canonical form."""
     root: Node = ((),)
     description = SchemaConstraints.of(document, root).description if isinstance(document.root, dict) else ""
     field = SchemaField(description=description)
@@ -68,7 +68,7 @@ def _values(generator: _Generator, root: Node, field: SchemaField, limit: int) -
 
 class _Generator:
     def __init__(self, document: SchemaDocument, source: ValueSource, *, validates: bool) -> None:
-        """`validates`: check every part of a value against its subschemas before using it."""
+        """`validates`: check each part of a value against its subschemas before it is used."""
         self._validates = validates
         self._document = document
         self._source = source
@@ -237,7 +237,7 @@ class _Generator:
 
 
 def _contains_positions(contained: list[tuple[Pointer, int]], size: int) -> Iterator[dict[int, Node]]:
-    """Positions for the items that `contains` requires: one item for each, or items that satisfy several."""
+    """Positions of the items that `contains` requires: separate items, or items that satisfy several at once."""
     nodes: list[Node] = [((*pointer, "contains"),) for pointer, times in contained for _ in range(times)]
     for start in dict.fromkeys((max(size - len(nodes), 0), *range(min(size, 6)))):
         if start + len(nodes) <= size:

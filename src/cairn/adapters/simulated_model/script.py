@@ -31,7 +31,7 @@ class ScriptStep:
 
     @classmethod
     def parse(cls, raw: Mapping[str, Any]) -> ScriptStep:
-        """Parse a step of a definition or of the simulation file. Both are validated before."""
+        """Parse a step from a definition or the simulation file, which are already validated."""
         return cls(
             checkpoint=raw.get("checkpoint"),
             attempts=_numbers(raw.get("attempt")),
@@ -64,7 +64,7 @@ def _numbers(raw: Any) -> tuple[int, ...]:
 
 
 class MatchCounts:
-    """How many calls each step has matched, per execution and attempt. Old entries are dropped."""
+    """The number of calls that each step has matched, per execution and attempt. Old entries are dropped."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[tuple[Any, ...], int] = OrderedDict()

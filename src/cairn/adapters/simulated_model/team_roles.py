@@ -1,4 +1,4 @@
-"""Teams that suit a task, for agents that design teams."""
+"""Suggest a team for a task, for agents that design teams."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ _GENERAL_TEAM = (
 def suggest_team(task: str) -> list[tuple[str, str]]:
     """Names and roles, most relevant first."""
     scored = [(len(re.findall(pattern, task, re.IGNORECASE)), members) for pattern, members in _TEAMS]
-    best = max(scored, key=lambda one: one[0])
-    chosen = best[1] if best[0] else _GENERAL_TEAM
+    score, members = max(scored, key=lambda team: team[0])
+    chosen = members if score else _GENERAL_TEAM
     return [*chosen, *(role for role in _GENERAL_TEAM if role not in chosen)]

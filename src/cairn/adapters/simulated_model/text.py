@@ -9,7 +9,7 @@ from typing import Any, cast
 
 _WORD = re.compile(r"[^\W\d_][\w'-]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_IMPERATIVE = re.compile(r"(?:^|[.:;!?\n]\s*|\b(?:and|then|to)\s+)([A-Za-z]+)")  # imperatives
+_IMPERATIVE = re.compile(r"(?:^|[.:;!?\n]\s*|\b(?:and|then|to)\s+)([A-Za-z]+)")
 _STOP_WORDS = frozenset(
     """a about above after again all also although an and any are as ask at be because been before being below between
     both but by can could create did do does done down draft during each either every few first for from further gave
@@ -84,7 +84,7 @@ def label(name: str) -> str:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Every named value inside a value, outermost first."""
+    """Every named value inside a value, with its name, outermost first."""
     if name:
         yield name, value
     if isinstance(value, dict):
@@ -110,5 +110,5 @@ def strings_in(value: Any) -> Iterator[str]:
 def opening_clause(sentence: str, limit: int = 7) -> str:
     """The first words of a sentence, up to a conjunction or punctuation."""
     words = re.sub(r"[^\w' -]", " ", re.split(r"[,;:(“]", sentence)[0]).split()
-    ends = [at for at, word in enumerate(words) if at > 2 and word.lower() in _CONJUNCTIONS]
+    ends = [index for index, word in enumerate(words) if index > 2 and word.lower() in _CONJUNCTIONS]
     return " ".join(words[: min([limit, *ends])])

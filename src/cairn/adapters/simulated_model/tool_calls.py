@@ -1,4 +1,4 @@
-"""Tool calls of the simulated model: which tool a task calls for, and its arguments."""
+"""The simulated model's tool calls: choose the tool that a task calls for, and its arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cairn.adapters.simulated_model.text import label, slug
 from cairn.adapters.simulated_model.value_source import SchemaField
 
 MAX_TOOL_CALLS = 4  # before the result
-# Words of a task that call for a tool, in the order of use.
+# Words in a task that call for a tool, in the order of use.
 _TRIGGERS: tuple[tuple[str, str], ...] = (
     ("list_files", r"\b(existing|workspace|given) files?\b|\blook at the files\b"),
     ("web_search", r"\b(search|web|look up|research|latest|current|news|sources?)\b"),

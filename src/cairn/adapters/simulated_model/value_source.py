@@ -12,7 +12,7 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 @dataclass(frozen=True, slots=True)
 class SchemaField:
-    """A field that needs a value: its name, its description and its position."""
+    """A field that needs a value."""
 
     name: str = ""
     description: str = ""
