@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
     from cairn.adapters.models.retrying_model import CandidateModel, RetryPolicy
 
-DEFAULT_MODEL = "anthropic:claude-sonnet-4-5-20250929"  # if there is a key for Anthropic
+DEFAULT_MODEL = "anthropic:claude-sonnet-4-5-20250929"  # if Anthropic's key is set
 DEFAULT_SUCCESSOR = "anthropic:claude-sonnet-5-5"  # last fallback, because providers retire models
 DEFAULT_WITHOUT_KEY = f"{SIMULATED}:default"
 TEST_PROMPT = "Reply with exactly one word: ready"
 MAX_TEST_TOKENS = 256  # including reasoning
-# Providers that always report a finish reason: a response without one is incomplete.
+# Providers that always report a finish reason. A response without one is incomplete.
 REPORTS_FINISH = frozenset({"anthropic", "openai", "openai-responses", "azure-responses"})
 
 
@@ -200,14 +200,20 @@ class PydanticAiModels:
 
     # Information
     def explain(self, error: BaseException, model: str) -> ModelError | None:
-        found = explain(error, model)
-        message = str(found)
+        explained = explain(error, model)
+        message = str(explained)
         keys = [connection.key for _, connection in self._cached if connection.key]
-        if found is None or not any(key in message for key in keys):
-            return found
+        if explained is None or not any(key in message for key in keys):
+            return explained
         for key in keys:
             message = message.replace(key, MASKED)
-        return ModelError(found.kind, message, model=found.model, retry_after=found.retry_after, tokens=found.tokens)
+        return ModelError(
+            explained.kind,
+            message,
+            model=explained.model,
+            retry_after=explained.retry_after,
+            tokens=explained.tokens,
+        )
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._prices.cost(model, tokens)

@@ -31,10 +31,10 @@ def explain(error: BaseException, model: str) -> ModelError | None:
     if isinstance(error, ModelError):
         return error
     if isinstance(error, BaseExceptionGroup):
-        errors = [
-            found for inner in cast("tuple[BaseException, ...]", error.exceptions) if (found := explain(inner, model))
-        ]
-        return next((found for found in errors if not found.is_transient), errors[0] if errors else None)
+        inner_errors = cast("tuple[BaseException, ...]", error.exceptions)
+        explained = [model_error for inner in inner_errors if (model_error := explain(inner, model))]
+        permanent = (model_error for model_error in explained if not model_error.is_transient)
+        return next(permanent, explained[0] if explained else None)
     from pydantic_ai import exceptions
 
     match error:
@@ -102,7 +102,7 @@ def _explain_api_error(error: ModelAPIError, model: str) -> ModelError:
 
 
 def _explain_request_error(error: ModelAPIError, model: str, status: int | None) -> ModelError:
-    """Errors that the same request would cause again."""
+    """Explain errors that the same request would cause again."""
     from pydantic_ai import exceptions
 
     detail = _provider_message(error)
@@ -174,7 +174,7 @@ def _network_error(model: str, error: BaseException) -> ModelError:
 
 
 def _explain_transport_error(error: BaseException, model: str) -> ModelError | None:
-    """HTTP client errors that pydantic-ai does not wrap."""
+    """Explain HTTP client errors that pydantic-ai does not wrap."""
     module = type(error).__module__.partition(".")[0]
     if module not in ("httpx", "httpx2", "httpcore", "httpcore2", "anyio"):
         return None
@@ -190,8 +190,8 @@ def _provider_message(error: ModelAPIError) -> str:
     body = error.body
     if isinstance(body, bytes | str):
         return "" if str(body).lstrip().startswith("<") else _one_line(str(body))
-    found = _message_in(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else ""
-    return _one_line(found or ("" if body else error.message))
+    message = _message_in(cast("Mapping[str, Any]", body)) if isinstance(body, Mapping) else ""
+    return _one_line(message or ("" if body else error.message))
 
 
 def _message_in(body: Mapping[str, Any]) -> str:

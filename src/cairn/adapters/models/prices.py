@@ -12,7 +12,7 @@ from cairn.ports.models import TokenUsage
 MILLION = Decimal(1_000_000)
 PUBLISHED = {"0.2.1": "2026-10-30"}  # release dates, because the table has no date
 SIMULATED = "simulated"
-# Providers with another name in the table.
+# Providers that have another name in the table.
 _TABLE_NAMES = {"openai-chat": "openai", "openai-responses": "openai", "google-cloud": "google", "xai": "x-ai"}
 
 
@@ -36,26 +36,29 @@ class Price:
 
 
 class PriceTable:
-    def __init__(self, own: Mapping[str, Price], kinds: Mapping[str, str]) -> None:
-        """`own`: by `provider:model` or `provider:*`. `kinds`: the known provider that each provider behaves like."""
-        self._own = own
+    def __init__(self, configured: Mapping[str, Price], kinds: Mapping[str, str]) -> None:
+        """`configured`: prices from the settings, by `provider:model` or `provider:*`.
+
+        `kinds`: the known provider that each provider behaves like.
+        """
+        self._configured = configured
         self._kinds = kinds
 
     @property
     def description(self) -> str:
         package_version = version("genai-prices")
-        dated = f" of {PUBLISHED[package_version]}" if package_version in PUBLISHED else ""
-        own = f"; {len(self._own)} from the settings" if self._own else ""
-        return f"genai-prices {package_version}{dated}{own}"
+        published = f" ({PUBLISHED[package_version]})" if package_version in PUBLISHED else ""
+        configured = f", plus {len(self._configured)} from the settings" if self._configured else ""
+        return f"genai-prices {package_version}{published}{configured}"
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         provider, _, name = model.partition(":")
         if provider == SIMULATED:
             return Decimal(0)
-        own = self._own.get(model) or self._own.get(f"{provider}:*")
-        return own.cost(tokens) if own is not None else self._by_table(provider, name, tokens)
+        configured = self._configured.get(model) or self._configured.get(f"{provider}:*")
+        return configured.cost(tokens) if configured is not None else self._published_cost(provider, name, tokens)
 
-    def _by_table(self, provider: str, name: str, tokens: TokenUsage) -> Decimal | None:
+    def _published_cost(self, provider: str, name: str, tokens: TokenUsage) -> Decimal | None:
         from genai_prices import Usage, calc_price
 
         kind = self._kinds.get(provider, provider)

@@ -23,10 +23,10 @@ _URL_PARAMETERS = ("base_url", "azure_endpoint", "api_base")
 
 @dataclass(frozen=True, slots=True)
 class KnownProvider:
-    keys: tuple[str, ...]  # environment variables; empty if the client authenticates in another connection
+    keys: tuple[str, ...]  # environment variables; empty if the client authenticates in another way
     module: str = "openai"  # the client library
     extra: str = "openai"  # the extra of pydantic-ai-slim that installs it
-    is_compatible: bool = False  # for any server: a key is sent only if the settings name it
+    is_compatible: bool = False  # works with any server, and sends a key only if the settings name one
     base_url: str | None = None  # default
     requires_base_url: bool = False
 
@@ -74,7 +74,7 @@ _PROFILES: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderOptions:
-    """Options of a provider from the settings, possibly under a new name."""
+    """A provider's options from the settings, which can define providers with new names."""
 
     kind: str = ""  # the known provider that it behaves like; default: its own name
     base_url: str | None = None
@@ -84,7 +84,7 @@ class ProviderOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProviderConnection:
-    """How to connect to a provider. Contains the key, so never log it."""
+    """How to connect to a provider. Never log it: it contains the key."""
 
     kind: str
     base_url: str | None
@@ -115,13 +115,13 @@ class ProviderRegistry:
         known = KNOWN.get(kind)
         names = self._key_names(name, options, known)
         try:
-            found = next(((key, source) for name in names for key, source in self._find_key(name)), None)
+            key_and_source = next(((key, source) for name in names for key, source in self._find_key(name)), None)
         except LookupError as error:
             raise _not_configured(name, str(error)) from None
         base_url = options.base_url or (known.base_url if known else None)
         if kind == "ollama" and options.base_url is None:
             base_url = self._environment.get("OLLAMA_BASE_URL") or base_url
-        return ProviderConnection(kind, base_url, *(found or (None, None)), options.structured_output)
+        return ProviderConnection(kind, base_url, *(key_and_source or (None, None)), options.structured_output)
 
     def _key_names(self, name: str, options: ProviderOptions, known: KnownProvider | None) -> tuple[str, ...]:
         if options.key is not None:
@@ -211,7 +211,7 @@ def is_installed(module: str) -> bool:
 
 
 def _is_library_provider(kind: str) -> bool:
-    """Whether pydantic-ai knows a provider that is missing in KNOWN."""
+    """Whether pydantic-ai supports a provider that is missing from KNOWN."""
     from pydantic_ai.providers import infer_provider_class
 
     try:

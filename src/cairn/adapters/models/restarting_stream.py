@@ -1,4 +1,4 @@
-"""A streamed response that restarts if it breaks off. Imported only when needed, like `retrying_model`."""
+"""A streamed response that restarts if it breaks. Imported only when needed, like `retrying_model`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class StreamSource(Protocol):
 
 
 class RestartingStream(StreamedResponse):
-    """Opens a new stream when the current one breaks. Consumers then receive the parts again from the first."""
+    """Opens a new stream when the current one breaks. Consumers then receive all parts again."""
 
     _current: StreamedResponse
 

@@ -127,7 +127,7 @@ def tokens_of(response: ModelResponse) -> TokenUsage:
 
 
 class RetryingModel(WrapperModel):
-    """Presents the candidates as one model."""
+    """Present the candidates as one model."""
 
     def __init__(
         self, candidates: Sequence[CandidateModel], policy: RetryPolicy, explain: Explain, notify: Callable[[str], None]
@@ -138,7 +138,7 @@ class RetryingModel(WrapperModel):
         self._explain = explain
         self._notify = notify
 
-    # Nothing is prepared here: every candidate has its own profile and prepares the request itself.
+    # Prepare nothing here: each candidate has its own profile and prepares the request itself.
     def prepare_messages(
         self,
         messages: list[ModelMessage],

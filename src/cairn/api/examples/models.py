@@ -44,7 +44,7 @@ def models() -> ModelList:
         default="anthropic:claude-sonnet-5-5",
         is_simulated=False,
         fallbacks=["company:qwen3"],
-        prices="genai-prices 0.2.1 of 2026-10-30; 1 from the settings",
+        prices="genai-prices 0.2.1 (2026-10-30), plus 1 from the settings",
         providers=[_anthropic(), _self_hosted()],
     )
 
