@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
-from cairn.adapters.key_file import KeyFile, SettingsKeys, WrongKey
+from cairn.adapters.key_file import InvalidEncryptionKey, KeyFile, SettingsKeys
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.services.secrets import MASKED, SecretStore, SecretUnreadable
@@ -126,7 +126,7 @@ async def test_keys_of_the_settings_come_first_and_the_file_stays_readable(harne
     await store.rotate(ADMIN)
     (harness.folder / "secret.key").unlink()
     assert SecretStore(harness.admin_changes, SettingsKeys([newest], file)).get("smtp") == VALUE
-    with pytest.raises(WrongKey, match="CAIRN_SECRET_KEY"):
+    with pytest.raises(InvalidEncryptionKey, match="CAIRN_SECRET_KEY"):
         SettingsKeys(["short"], file)
 
 

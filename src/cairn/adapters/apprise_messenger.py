@@ -10,7 +10,7 @@ from cairn.adapters.outbound_guard import OutboundGuard
 from cairn.ports.outbound import DeliveryUnknown, NotSent
 
 TIMEOUT_SECONDS = 30.0
-# They stay on this machine, read files, or have a channel type of their own with stricter checks.
+# These write to this machine, read files, or are covered by another channel type with stricter checks.
 REJECTED_SCHEMAS = frozenset(
     {"syslog", "rsyslog", "dbus", "kde", "qt", "glib", "gnome", "windows", "macosx", "file", "mailto", "mailtos"}
     | {"json", "jsons", "xml", "xmls", "form", "forms", "apprise", "apprises", "irc", "ircs", "amqp", "amqps"}
@@ -40,7 +40,7 @@ class AppriseMessenger:
             raise NotSent(f"{plugin.service_name} did not accept the message.")
 
     async def _check(self, host: str, port: int) -> None:
-        """Raise only if the host is not allowed. For some services it is just a name and does not resolve."""
+        """Raise only if the host is not allowed. Some services use a name here that does not resolve."""
         try:
             await self._guard.addresses(host, port)
         except NotSent as error:
@@ -49,7 +49,7 @@ class AppriseMessenger:
 
 
 def _plugin(address: str) -> Any:
-    import apprise  # knows a hundred services
+    import apprise  # slow to import, because it supports a hundred services
 
     for name in ("apprise", "urllib3", "requests"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # they log messages and addresses, which contain secrets
@@ -65,6 +65,6 @@ def _plugin(address: str) -> Any:
 
 
 def _host_in_url(plugin: Any) -> str | None:
-    """The host, if the address contains one. Other services have theirs built in."""
+    """The host, if the address contains one. Other services use a fixed host."""
     has_host = any("{host}" in template for template in cast("tuple[str, ...]", plugin.templates))
     return plugin.host if has_host and getattr(plugin, "mode", None) != "cloud" else None

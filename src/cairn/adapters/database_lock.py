@@ -1,4 +1,4 @@
-"""Lock a shared database for one server, so that a second one fails at its start."""
+"""Lock a shared database for one server, so that a second server fails to start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DatabaseInUse(Exception):
 
 
 class DatabaseLock:
-    """PostgreSQL's advisory lock on a separate connection, released when the connection ends for any reason."""
+    """A PostgreSQL advisory lock on a separate connection. It is released when the connection ends for any reason."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine

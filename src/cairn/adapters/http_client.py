@@ -20,7 +20,8 @@ for _name in ("httpx", "httpcore"):
 MAX_REDIRECTS = 5
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"})
+RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"})
+# Headers that a redirect to another host may carry.
 CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "content-length", "user-agent", "host"})
 
 
@@ -79,7 +80,7 @@ class HttpxClient:
 
 
 class _PinnedTransport(httpx.AsyncBaseTransport):
-    """Connects to the address that was checked, with the host name of the URL for the Host header and certificate."""
+    """Connects to the address that was checked. The Host header and the certificate still use the URL's host name."""
 
     def __init__(self, guard: OutboundGuard, tls: ssl.SSLContext) -> None:
         self._guard = guard
@@ -96,9 +97,8 @@ class _PinnedTransport(httpx.AsyncBaseTransport):
             if name == "http11.send_request_headers.started":
                 request.extensions["sent"] = True
 
-        connect_timeout = request.extensions["seconds"] / len(
-            addresses
-        )  # so that an address that does not answer leaves time for the next
+        # An address that does not answer must leave time to try the next one.
+        connect_timeout = request.extensions["seconds"] / len(addresses)
         extensions = {
             **request.extensions,
             "sni_hostname": url.raw_host.decode(),
@@ -128,7 +128,7 @@ def _build_request(method: str, url: str, headers: Mapping[str, str], body: byte
     for name, value in headers.items():
         if not TOKEN.fullmatch(name) or CONTROL_CHARACTERS.search(value) or not value.isascii():
             raise NotSent(f"The header {name!r} is invalid. Use printable ASCII only.", is_permanent=True)
-        if name.lower() in OWN_HEADERS:
+        if name.lower() in RESERVED_HEADERS:
             raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", is_permanent=True)
     if not TOKEN.fullmatch(method):
         raise NotSent(f"{method!r} is not an HTTP method.", is_permanent=True)
@@ -151,7 +151,7 @@ def _check_url(url: httpx.URL) -> None:
 
 
 def _redirect(request: httpx.Request, next_request: httpx.Request) -> httpx.Request:
-    """Check the redirect, and drop headers that another server must not see."""
+    """Check the redirect, and drop headers that another host must not see."""
     try:
         _check_url(next_request.url)
     except NotSent as error:

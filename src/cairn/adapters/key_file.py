@@ -1,4 +1,4 @@
-"""Encryption keys of the secret store: from the settings, or from a file that only its owner can read."""
+"""Encryption keys of the secret store, from the settings or from a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cryptography.fernet import Fernet
 NAME = "secret.key"
 
 
-class WrongKey(ValueError):
-    """An invalid key."""
+class InvalidEncryptionKey(ValueError):
+    """The text is not an encryption key."""
 
 
 class SettingsKeys:
-    """Keys from the settings, which only the operator changes. The keys of the file still decrypt older secrets."""
+    """Keys from the settings, which only the operator can change. Keys in the file still decrypt older secrets."""
 
     def __init__(self, keys: Sequence[str], file: KeyFile) -> None:
         self._keys = validated(keys, "CAIRN_SECRET_KEY")
@@ -29,7 +29,7 @@ class SettingsKeys:
         return self.all()
 
     def keep_newest(self) -> None:
-        """Do nothing, because older keys stay until you remove them from the settings."""
+        """Do nothing: older keys stay until the operator removes them from the settings."""
 
 
 class KeyFile:
@@ -54,7 +54,7 @@ class KeyFile:
         self._write(self.all()[:1])
 
     def _write(self, keys: tuple[str, ...]) -> None:
-        """Write a temporary file and rename it: a partly written key would be lost."""
+        """Write a temporary file and rename it, so that a crash can't leave a truncated key."""
         temporary = self._path.with_name(f".{NAME}.{os.getpid()}")
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
@@ -71,8 +71,8 @@ class KeyFile:
             os.close(folder)
 
 
-def keys_of(setting: str | None, folder: Path) -> SettingsKeys | KeyFile:
-    """Keys from the setting, newest first and separated by commas, otherwise from the data folder."""
+def encryption_keys(setting: str | None, folder: Path) -> SettingsKeys | KeyFile:
+    """The keys from the setting (newest first, separated by commas), or from the data folder if it is empty."""
     file = KeyFile(folder)
     keys = [key.strip() for key in (setting or "").split(",") if key.strip()]
     return SettingsKeys(keys, file) if keys else file
@@ -83,7 +83,7 @@ def validated(keys: Sequence[str], source: str) -> tuple[str, ...]:
         try:
             Fernet(key)
         except ValueError:
-            raise WrongKey(
+            raise InvalidEncryptionKey(
                 f"{source} contains an invalid key. A key is 32 random bytes in URL-safe base64 (44 characters)."
             ) from None
     return tuple(keys)

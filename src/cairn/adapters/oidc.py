@@ -20,10 +20,10 @@ from joserfc.jwk import KeySet
 from cairn.ports.identity import Identity, IdentityProviderError, NotIdentified, Registration, SignInRequest
 
 TIMEOUT_SECONDS = 10.0
-MAX_RESPONSE_BYTES = 1024 * 1024  # of a response
+MAX_RESPONSE_BYTES = 1024 * 1024
 CACHE_SECONDS = 3600.0  # how long the provider's metadata and keys are cached
-KEY_REFRESH_SECONDS = 30.0  # minimum time between two requests for its keys
-LEEWAY_SECONDS = 60  # tolerated difference of the clocks
+KEY_REFRESH_SECONDS = 30.0  # minimum time between two requests for the keys
+LEEWAY_SECONDS = 60  # tolerated clock skew
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 _prepare = cast("Any", parameters).prepare_grant_uri
 _challenge = cast("Any", rfc7636).create_s256_code_challenge
@@ -138,7 +138,7 @@ class OidcProvider:
         issuer = self._registration.issuer.rstrip("/")
         metadata = await self._request(get_well_known_url(issuer, external=True))
         if str(metadata.get("issuer", "")).rstrip("/") != issuer:
-            raise IdentityProviderError("its metadata names another issuer than the settings")
+            raise IdentityProviderError("its metadata names a different issuer than the settings")
         for name in ENDPOINTS:
             if not _is_safe(str(metadata.get(name, ""))):
                 raise IdentityProviderError(f"its {name} is missing or does not use https")

@@ -1,4 +1,4 @@
-"""Check where outgoing requests go: private addresses only if an admin has allowed them."""
+"""Restrict outgoing requests to public addresses and those that an admin has allowed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ HINT = "An admin can allow it with CAIRN_OUTBOUND_ALLOWED."
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Resolve with the system's resolver, in its order."""
+    """Resolve with the system's resolver and keep its order."""
     addresses = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """Hosts and networks that requests can reach although they are not public."""
+    """Hosts and networks that requests may reach although they are not public."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -51,7 +51,7 @@ class OutboundGuard:
         self._resolve = resolve
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
-        """The addresses to connect to. Resolved once, so that a second DNS answer cannot lead elsewhere."""
+        """The addresses to connect to. The name is resolved once, so that a later DNS answer can't point elsewhere."""
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
@@ -64,7 +64,7 @@ class OutboundGuard:
         return tuple(addresses)
 
     def _check(self, host: str, text: str) -> None:
-        """Raise if this address is neither public nor allowed. One such address of a host is enough."""
+        """Raise if this address is neither public nor allowed. One such address rejects the host."""
         address = ip_address(text.partition("%")[0])
         embedded = _embedded_ipv4(address)
         is_allowed = self._allowed.covers(address) or self._allowed.covers(embedded)

@@ -1,4 +1,4 @@
-"""Send emails by SMTP, one connection each: to all recipients or to none."""
+"""Send emails by SMTP, each on its own connection, to all recipients or to none."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cairn.ports.outbound import DeliveryUnknown, Mail, NotSent, OutboundError
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f]")
 PLAIN_ADDRESS = re.compile(r"[^\s\x00-\x1f\x7f,;:<>()@\"\\]+@[^\s\x00-\x1f\x7f,;:<>()@\"\\]+")
 HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-OWN_HEADERS = frozenset(
+RESERVED_HEADERS = frozenset(
     {"from", "sender", "to", "cc", "bcc", "subject", "date", "message-id", "return-path", "received"}
 )
-OWN_HEADER_PREFIXES = ("content-", "mime-", "resent-")
+RESERVED_HEADER_PREFIXES = ("content-", "mime-", "resent-")
 MESSAGE_ID = re.compile(r"[A-Za-z0-9._-]{1,200}")
 ASCII_LINES = SMTP.clone(cte_type="7bit")  # accepted by any server
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
@@ -38,7 +38,7 @@ class SmtpServer:
     port: int | None = None
     user: str | None = None
     tls: Literal["starttls", "tls", "none"] = "starttls"
-    timeout: float = 30.0  # for a whole email
+    timeout: float = 30.0  # per email
 
 
 class SmtpMailer:
@@ -103,7 +103,7 @@ async def _deliver(
             for address in recipients:
                 await client.rcpt(address.addr_spec, encoding=encoding)
             data_sent = True
-            answer = await client.data(message.as_bytes(policy=ASCII_LINES.clone(utf8=needs_utf8)))
+            response = await client.data(message.as_bytes(policy=ASCII_LINES.clone(utf8=needs_utf8)))
         with suppress(aiosmtplib.SMTPException, OSError, TimeoutError):
             await client.quit(timeout=1.0)
     except aiosmtplib.SMTPResponseException as error:
@@ -114,7 +114,7 @@ async def _deliver(
         raise _outbound_error(error, data_sent) from None
     finally:
         client.close()
-    return f"{answer.code} {answer.message}"
+    return f"{response.code} {response.message}"
 
 
 def _outbound_error(error: Exception, data_sent: bool) -> OutboundError:
@@ -153,7 +153,7 @@ def _build_message(
     for name, value in mail.headers.items():
         if not HEADER_NAME.fullmatch(name) or CONTROL_CHARACTERS.search(value):
             raise NotSent(f"The header {name!r} is invalid.", is_permanent=True)
-        if name.lower() in OWN_HEADERS or name.lower().startswith(OWN_HEADER_PREFIXES):
+        if name.lower() in RESERVED_HEADERS or name.lower().startswith(RESERVED_HEADER_PREFIXES):
             raise NotSent(f"You can't set the header {name}. Cairn sets it itself.", is_permanent=True)
         message[name] = value
     message.set_content(mail.text)

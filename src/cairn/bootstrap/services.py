@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs.dbos_engine import DbosJobs
-from cairn.adapters.key_file import keys_of
+from cairn.adapters.key_file import encryption_keys
 from cairn.adapters.models.providers import keys_in
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.bootstrap import adapters
@@ -218,8 +218,8 @@ def build(
     authentication = Authentication(database, clock, directory, adapters.reveal(settings.admin_token))
     model_policy = adapters.model_policy(settings)
     masked_values = (*settings.secret_values, *keys_in(os.environ, model_policy.providers))
-    encryption_keys = keys_of(adapters.reveal(settings.secret_key), settings.data_dir.resolve())
-    secrets = SecretStore(admin_changes, encryption_keys, masked_values)
+    keys = encryption_keys(adapters.reveal(settings.secret_key), settings.data_dir.resolve())
+    secrets = SecretStore(admin_changes, keys, masked_values)
     secrets.load()
     log_writer = LogWriter(database, event_bus, clock, secrets.mask_loaded)
     locks = Locks()

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cairn.adapters.database_lock import DatabaseInUse
-from cairn.adapters.key_file import WrongKey
+from cairn.adapters.key_file import InvalidEncryptionKey
 from cairn.cli.server_location import has_data
 from cairn.cli.settings import read_settings, silence_logs
 from cairn.services.doctor.views import HealthCheck, HealthReport
@@ -48,7 +48,7 @@ def _report(check: HealthCheck) -> dict[str, Any]:
     return report.model_dump(mode="json")
 
 
-STARTUP_ERRORS = (DatabaseInUse, UnsupportedSchema, OldSqlite, DatabaseError, ImportError, WrongKey)
+STARTUP_ERRORS = (DatabaseInUse, UnsupportedSchema, OldSqlite, DatabaseError, ImportError, InvalidEncryptionKey)
 
 
 def explain(error: Exception) -> str:

@@ -45,8 +45,8 @@ class ProcessSpec:
     """A Python process to start, with the folders that it can access.
 
     `child` receives two arguments: the file descriptor of its end of the connection, and a JSON object with its
-    `limits` by rlimit name, the `user` id to switch to or null, `watches` if it has to kill its process tree itself,
-    and the paths `workspace` and `scripts`. It applies them before anything else.
+    `limits` by rlimit name, the `user` id to switch to or null, `is_supervised` if it has to kill its process tree
+    itself, and the paths `workspace` and `scripts`. It applies them before anything else.
     """
 
     name: str  # identifies the owner; the same for all dispatches of an execution
@@ -93,7 +93,7 @@ class Sandbox(Protocol):
         """Determine the isolation level. The result is cached."""
         ...
 
-    async def start(self, job: ProcessSpec) -> Process: ...
+    async def start(self, spec: ProcessSpec) -> Process: ...
 
     def environment_marks(self, name: str) -> Mapping[str, str]:
         """Environment variables for processes outside the sandbox, so that `kill_orphans` finds them."""

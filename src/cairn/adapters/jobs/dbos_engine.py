@@ -1,6 +1,6 @@
 """The job engine: DBOS Transact, with its tables in Cairn's own database.
 
-DBOS is imported when the engine starts, because commands that only read or save don't need it.
+DBOS is imported when the engine starts, because commands that run no jobs don't need it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned, so that a new release resumes the jobs of the previous one
 LANES, TIMERS, NOTIFICATIONS = "lanes", "timers", "notices"
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
-LISTENER_SECONDS = 0.05  # how long DBOS's own listener, which Cairn does not use, takes to stop
+LISTENER_SECONDS = 0.05  # polling interval of DBOS's listener; Cairn doesn't use it, but waits until it stops
 T = TypeVar("T")
 DELETE_BATCH = 500  # finished jobs deleted per transaction
 
@@ -49,11 +49,11 @@ class DbosJobs:
         poll_seconds: float = 1.0,
         log_level: Literal["ERROR", "WARNING", "INFO", "DEBUG"] = "ERROR",
     ) -> None:
-        """`worker` identifies this process among those that share the database. It stays the same across restarts."""
+        """`worker` identifies this process among those that share the database, also after a restart."""
         self._url = url
         self._engine = engine
         self._worker = worker
-        # One queue per process: the process that commits a dispatch also wakes its lane, and no other should start it.
+        # One queue per process: the process that commits a dispatch wakes its lane, and no other process may start it.
         self._lanes, self._notifications = f"{LANES}:{worker}", f"{NOTIFICATIONS}:{worker}"
         self._poll_seconds = poll_seconds
         self._log_level = log_level
@@ -62,15 +62,15 @@ class DbosJobs:
         self._lane_enqueue: EnqueueStatements | None = None
         self._notification_enqueue: EnqueueStatements | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
-        status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
+        unfinished: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
         self._select_open = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608 - the schema is one of two constants
             "WHERE workflow_uuid IN :jobs AND status IN :open"
-        ).bindparams(sa.bindparam("jobs", expanding=True), status)
+        ).bindparams(sa.bindparam("jobs", expanding=True), unfinished)
         self._select_own_lanes = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE workflow_uuid IN :jobs AND queue_name = :lanes AND status IN :open"
-        ).bindparams(sa.bindparam("jobs", expanding=True), status)
+        ).bindparams(sa.bindparam("jobs", expanding=True), unfinished)
         placeholder = "?" if engine.dialect.name == "sqlite" else "%s"
         self._delete_queued = (
             f"DELETE FROM {schema}workflow_status "  # noqa: S608
@@ -80,7 +80,7 @@ class DbosJobs:
         self._select_finished = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE updated_at < :before AND status NOT IN :open LIMIT :limit"
-        ).bindparams(status)
+        ).bindparams(unfinished)
 
     @property
     def client(self) -> DBOSClient:
@@ -91,7 +91,7 @@ class DbosJobs:
         _require_started(self._lane_enqueue).enqueue(connection, job, run_id, self.process)
 
     def end_lane(self, connection: sa.Connection, job: str) -> None:
-        """Delete the job: most lanes finish before DBOS polls for them, so it need not start them."""
+        """Delete the job: most lanes finish before DBOS polls for them, so DBOS doesn't need to start them."""
         if execute_raw(connection, self._delete_queued, (job,)):
             execute_raw(connection, self._delete_input, (job,))
 
@@ -180,7 +180,7 @@ class DbosJobs:
         self._client = self._lane_enqueue = self._notification_enqueue = None
 
     def delete_finished(self, before: datetime) -> int:
-        """Delete jobs that ended before that time and return how many."""
+        """Delete a batch of jobs that ended before this time, and return how many."""
         before_ms = int(before.timestamp() * 1000)
         with self._engine.connect() as connection:
             rows = connection.execute(self._select_finished, {"before": before_ms, "limit": DELETE_BATCH})

@@ -1,7 +1,7 @@
 """Enqueue jobs with the SQL statements that DBOS itself sends, captured once.
 
-Most transactions that start something enqueue a lane. DBOS builds its statements again for each job, which takes
-longer than the rest of the transaction. See docs/decisions/0021.
+Most transactions that start something enqueue a lane. DBOS rebuilds its statements for each job, which takes longer
+than the rest of the transaction. See docs/decisions/0021.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PreparedEnqueue:
-    """A captured statement, and which of its parameters differ from job to job."""
+    """A captured statement, and the parameters that vary from job to job."""
 
     sql: str
     parameters: Parameters

@@ -1,4 +1,4 @@
-"""The workflows that DBOS runs for jobs. DBOS registers workflows once per process, so they are module-level."""
+"""The workflows that DBOS runs for jobs. They are module-level, because DBOS registers workflows once per process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def _notification(notification_id: str) -> None:
 
 
 async def _run_on_loop(coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run on the loop that the engine was started on. While it is blocked, DBOS uses its own loop."""
+    """Run on the loop on which the engine was started. While that loop is blocked, DBOS uses its own."""
     if JobHandlers.loop is None or asyncio.get_running_loop() is JobHandlers.loop:
         await coroutine
     else:

@@ -1,4 +1,4 @@
-"""The best sandbox that works on this machine."""
+"""Choose the best sandbox that works on this machine."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class BestSandbox:
     def probe(self) -> SandboxStatus:
         return self._best[1]
 
-    async def start(self, job: ProcessSpec) -> Process:
+    async def start(self, spec: ProcessSpec) -> Process:
         sandbox, _ = self.__dict__.get("_best") or await asyncio.to_thread(lambda: self._best)
-        return await sandbox.start(job)
+        return await sandbox.start(spec)
 
     def environment_marks(self, name: str) -> dict[str, str]:
         return self._plain.environment_marks(name)

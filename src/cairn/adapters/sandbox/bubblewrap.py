@@ -1,4 +1,4 @@
-"""Processes in bubblewrap, with their own view of files, processes and network, an unprivileged user and limits."""
+"""Processes in bubblewrap, with an isolated view of files, processes and network, an unprivileged user and limits."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pathlib import Path
 
 from cairn.adapters.sandbox import leftover_processes
 from cairn.adapters.sandbox.plain_process import can_switch_users, make_private, script_user
-from cairn.adapters.sandbox.spawn import ENVIRONMENT, SpawnedProcess, limits, read_to_end, spawn
+from cairn.adapters.sandbox.spawn import ENVIRONMENT, SpawnedProcess, read_to_end, rlimits, spawn
 from cairn.ports import Process, ProcessSpec, SandboxLevel, SandboxStatus
 
 WORKSPACE, SCRIPTS, CHILD = "/workspace", "/scripts", "/cairn"
 TMP_BYTES = 64 * 1024 * 1024  # size of /tmp, which is in memory
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-READABLE = ("ld.so.cache", "localtime", "alternatives", "mime.types", "ssl", "ca-certificates", "pki")
-FOR_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "services", "protocols", "gai.conf")
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+ETC_FILES = ("ld.so.cache", "localtime", "alternatives", "mime.types", "ssl", "ca-certificates", "pki")
+NETWORK_ETC_FILES = ("resolv.conf", "hosts", "nsswitch.conf", "services", "protocols", "gai.conf")
 PROBE_SECONDS = 10.0
 HINT = "install bubblewrap (apt-get install bubblewrap)"
 
@@ -44,7 +44,7 @@ class BubblewrapSandbox:
 
     @cached_property
     def _setup(self) -> tuple[tuple[str, ...] | None, str]:
-        """The options with which bubblewrap works here, and a description for the user. Tried once."""
+        """The options that make bubblewrap work on this machine, and a description for the user. Determined once."""
         program = shutil.which(self._program)
         if program is None:
             return None, f"bubblewrap is not installed: {HINT}"
@@ -81,34 +81,34 @@ class BubblewrapSandbox:
         return can_switch_users()
 
     # One process
-    async def start(self, job: ProcessSpec) -> Process:
+    async def start(self, spec: ProcessSpec) -> Process:
         options = self._setup[0]
         if options is None:
             raise OSError(self._setup[1])
         switches_user = self._can_switch_users and "--cap-add" in options
-        user = script_user(self._data_folder, job.name) if switches_user else None
+        user = script_user(self._data_folder, spec.name) if switches_user else None
         if user is not None:
-            make_private(job.workspace, user)
-        if job.python not in self._prefixes:
-            self._prefixes[job.python] = await asyncio.to_thread(_interpreter_prefixes, job.python)
+            make_private(spec.workspace, user)
+        if spec.python not in self._prefixes:
+            self._prefixes[spec.python] = await asyncio.to_thread(_interpreter_prefixes, spec.python)
         child_setup = {
-            "limits": limits(job.limits),
+            "limits": rlimits(spec.limits),
             "user": user,
             "is_supervised": False,
             "workspace": WORKSPACE,
             "scripts": SCRIPTS,
         }
-        mark = leftover_processes.mark(self._data_folder, job.name)
+        mark = leftover_processes.mark(self._data_folder, spec.name)
         info_read, info_write = os.pipe()
         try:
             process = await spawn(
                 lambda socket_fd: [
                     self._program,
                     *options,
-                    *self._base_arguments(job.python, network=job.limits.network),
-                    *self._bind_arguments(job),
+                    *self._base_arguments(spec.python, network=spec.limits.network),
+                    *self._bind_arguments(spec),
                     *("--setenv", leftover_processes.MARK, mark, "--info-fd", str(info_write)),
-                    *(job.python, "-I", f"{CHILD}/{job.child.parent.name}/{job.child.name}"),
+                    *(spec.python, "-I", f"{CHILD}/{spec.child.parent.name}/{spec.child.name}"),
                     *(str(socket_fd), json.dumps(child_setup)),
                 ],
                 (leftover_processes.MARK, mark),
@@ -119,13 +119,13 @@ class BubblewrapSandbox:
             raise
         finally:
             os.close(info_write)
-        return await self._with_watched_pid(process, info_read, mark)
+        return await self._with_last_pid(process, info_read, mark)
 
-    async def _with_watched_pid(self, process: SpawnedProcess, info_read: int, mark: str) -> SpawnedProcess:
-        """Record the first process inside, which ends after all others of its tree."""
+    async def _with_last_pid(self, process: SpawnedProcess, info_read: int, mark: str) -> SpawnedProcess:
+        """Record the first process inside the sandbox, because it ends after all others."""
         info = await asyncio.to_thread(read_to_end, info_read)
         with contextlib.suppress(ValueError, KeyError):
-            process.watched = json.loads(info)["child-pid"]
+            process.last_pid = json.loads(info)["child-pid"]
         process.end = partial(_kill_tree, process, mark)
         return process
 
@@ -133,7 +133,7 @@ class BubblewrapSandbox:
         return {leftover_processes.MARK: leftover_processes.mark(self._data_folder, name)}
 
     def kill_orphans(self) -> int:
-        return leftover_processes.kill_orphaned(self._data_folder)
+        return leftover_processes.kill_orphans(self._data_folder)
 
     # What a process sees
     def _base_arguments(self, python: str, *, network: bool = False) -> list[str]:
@@ -147,13 +147,13 @@ class BubblewrapSandbox:
         arguments += ["--proc", "/proc", "--dev", "/dev"]
         arguments += ["--perms", "1777", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"]  # noqa: S108
         visible: list[str] = []
-        for path in SYSTEM:
+        for path in SYSTEM_FOLDERS:
             if Path(path).is_symlink():
                 arguments += ["--symlink", str(Path(path).readlink()), path]
             elif Path(path).is_dir():
                 visible.append(path)
         visible += [path for path in self._prefixes[python] if not _is_inside(path, visible)]
-        # The user that the script becomes needs access to the parent folders.
+        # The user that runs the script needs access to the parent folders.
         for folder in dict.fromkeys(str(parent) for path in visible for parent in reversed(Path(path).parents[:-1])):
             if folder != "/tmp":  # noqa: S108
                 arguments += ["--perms", "0755", "--dir", folder]
@@ -161,18 +161,18 @@ class BubblewrapSandbox:
             arguments += ["--perms", "0755", "--dir", folder]
         for path in visible:
             arguments += ["--ro-bind", path, path]
-        for name in (*READABLE, *(FOR_NETWORK if network else ())):
+        for name in (*ETC_FILES, *(NETWORK_ETC_FILES if network else ())):
             arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
         if _is_inside(str(self._data_folder.resolve()), visible):
             arguments += ["--tmpfs", str(self._data_folder.resolve())]
         return arguments
 
-    def _bind_arguments(self, job: ProcessSpec) -> Sequence[str]:
-        child = job.child.parent
+    def _bind_arguments(self, spec: ProcessSpec) -> Sequence[str]:
+        child = spec.child.parent
         return (
             *("--ro-bind", str(child), f"{CHILD}/{child.name}"),
-            *("--ro-bind", str(job.scripts), SCRIPTS),
-            *("--bind", str(job.workspace), WORKSPACE),
+            *("--ro-bind", str(spec.scripts), SCRIPTS),
+            *("--bind", str(spec.workspace), WORKSPACE),
             *("--remount-ro", "/", "--chdir", WORKSPACE),
         )
 
@@ -189,9 +189,9 @@ def _is_inside(path: str, folders: Sequence[str]) -> bool:
 
 
 def _kill_tree(process: SpawnedProcess, mark: str) -> None:
-    for pid in (process.watched, process.pid):
+    for pid in (process.last_pid, process.pid):
         if pid is not None and (pid != process.pid or process.popen.returncode is None):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-    if process.watched is None:
+    if process.last_pid is None:
         leftover_processes.kill_marked(mark)

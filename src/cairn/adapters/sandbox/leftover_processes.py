@@ -12,7 +12,7 @@ from pathlib import Path
 
 MARK = "CAIRN_SANDBOX"
 PROC = Path("/proc")
-KILL_SECONDS = 5.0  # how long to wait until killed processes are gone
+KILL_SECONDS = 5.0  # how long to wait for killed processes to end
 
 
 def mark(data_folder: Path, name: str) -> str:
@@ -25,7 +25,7 @@ def kill_marked(mark: str) -> int:
     return _kill_all(lambda: [pid for pid, value in _marked_processes() if value == mark])
 
 
-def kill_orphaned(data_folder: Path) -> int:
+def kill_orphans(data_folder: Path) -> int:
     """Kill all processes of this data folder whose server has ended and return how many there were."""
     prefix = f"{_folder_hash(data_folder)}:"
 
@@ -36,7 +36,7 @@ def kill_orphaned(data_folder: Path) -> int:
 
 
 def _kill_all(find: Callable[[], list[int]]) -> int:
-    """Repeat until nothing is found, because a process that is killed may just have started another."""
+    """Repeat until nothing is found, because a process may have started another just before it was killed."""
     killed = set[int]()
     deadline = time.monotonic() + KILL_SECONDS
     while (pids := find()) and time.monotonic() < deadline:
@@ -49,7 +49,7 @@ def _kill_all(find: Callable[[], list[int]]) -> int:
 
 
 def _marked_processes() -> Iterator[tuple[int, str]]:
-    """Running processes with a mark, and the mark."""
+    """Running processes that have a mark, each with its mark."""
     prefix = f"{MARK}=".encode()
     for folder in PROC.iterdir() if PROC.is_dir() else ():
         if not folder.name.isdigit():
@@ -57,7 +57,7 @@ def _marked_processes() -> Iterator[tuple[int, str]]:
         try:
             environment = (folder / "environ").read_bytes()
         except OSError:
-            continue  # ended meanwhile, or another user's
+            continue  # it has ended, or belongs to another user
         for entry in environment.split(b"\0"):
             if entry.startswith(prefix):
                 yield int(folder.name), entry[len(prefix) :].decode(errors="replace")

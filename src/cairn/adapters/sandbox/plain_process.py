@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from cairn.adapters.sandbox import leftover_processes
-from cairn.adapters.sandbox.spawn import SpawnedProcess, limits, spawn
+from cairn.adapters.sandbox.spawn import SpawnedProcess, rlimits, spawn
 from cairn.ports import Process, ProcessSpec, SandboxLevel, SandboxStatus
 
 FIRST_USER = 1_000_000_000
 USER_COUNT = 1_000_000_000
-GRACE_SECONDS = 2.0  # how long the watcher process has to end the tree itself
+GRACE_SECONDS = 2.0  # how long the watcher process has to end the tree by itself
 
 
 class PlainSandbox:
@@ -34,23 +34,23 @@ class PlainSandbox:
             " network of the machine.",
         )
 
-    async def start(self, job: ProcessSpec) -> Process:
-        user = script_user(self._data_folder, job.name) if _can_switch_user(job) else None
+    async def start(self, spec: ProcessSpec) -> Process:
+        user = script_user(self._data_folder, spec.name) if _can_switch_user(spec) else None
         if user is not None:
-            make_private(job.workspace, user)
-        rlimits = limits(job.limits)
+            make_private(spec.workspace, user)
+        child_limits = rlimits(spec.limits)
         if user is None:
-            rlimits["NPROC"] += _count_threads(os.getuid())  # the limit counts all threads of the user
+            child_limits["NPROC"] += _count_threads(os.getuid())  # the limit counts all threads of the user
         setup = {
-            "limits": rlimits,
+            "limits": child_limits,
             "user": user,
             "is_supervised": True,
-            "workspace": str(job.workspace),
-            "scripts": str(job.scripts),
+            "workspace": str(spec.workspace),
+            "scripts": str(spec.scripts),
         }
-        mark = leftover_processes.mark(self._data_folder, job.name)
+        mark = leftover_processes.mark(self._data_folder, spec.name)
         process = await spawn(
-            lambda socket_fd: [job.python, "-I", str(job.child), str(socket_fd), json.dumps(setup)],
+            lambda socket_fd: [spec.python, "-I", str(spec.child), str(socket_fd), json.dumps(setup)],
             (leftover_processes.MARK, mark),
         )
         process.end = partial(_kill_tree, process, mark)
@@ -60,7 +60,7 @@ class PlainSandbox:
         return {leftover_processes.MARK: leftover_processes.mark(self._data_folder, name)}
 
     def kill_orphans(self) -> int:
-        return leftover_processes.kill_orphaned(self._data_folder)
+        return leftover_processes.kill_orphans(self._data_folder)
 
 
 def script_user(data_folder: Path, name: str) -> int:
@@ -91,9 +91,9 @@ def make_private(folder: Path, user: int) -> None:
         os.close(fd)
 
 
-def _can_switch_user(job: ProcessSpec) -> bool:
+def _can_switch_user(spec: ProcessSpec) -> bool:
     """Whether another user can reach the folders and the interpreter."""
-    paths = (job.workspace, job.scripts, job.child, Path(job.python), Path(job.python).resolve())
+    paths = (spec.workspace, spec.scripts, spec.child, Path(spec.python), Path(spec.python).resolve())
     return can_switch_users() and all(_is_traversable(parent) for path in paths for parent in path.parents)
 
 
@@ -102,7 +102,7 @@ def _is_traversable(folder: Path) -> bool:
 
 
 def _count_threads(user: int) -> int:
-    """Count the user's current threads."""
+    """Count all current threads of the user."""
     count = 0
     for folder in Path("/proc").iterdir() if Path("/proc").is_dir() else ():
         if folder.name.isdigit():
@@ -124,7 +124,7 @@ def _kill_tree(process: SpawnedProcess, mark: str) -> None:
 
 
 def _wait(process: SpawnedProcess, seconds: float) -> None:
-    """Wait for the end of the process without reaping it, because someone else waits for its status."""
+    """Wait until the process has ended without reaping it, because `SpawnedProcess` collects its status."""
     import select
 
     if not hasattr(os, "pidfd_open"):

@@ -19,33 +19,33 @@ from typing import Any
 from cairn.ports import ProcessLimits
 
 MEGABYTE = 1024 * 1024
-PIPE_BYTES = 1 * MEGABYTE  # how much a script can print before it is read
+PIPE_BYTES = 1 * MEGABYTE  # how much a script can print before Cairn reads it
 F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", None)
 
-# A thread that never ends: a process that dies with its parent dies with the thread that started it.
+# This thread never ends, because a process that dies with its parent dies with the thread that started it.
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cairn-spawner")
 
 
-def limits(bounds: ProcessLimits) -> dict[str, int]:
+def rlimits(limits: ProcessLimits) -> dict[str, int]:
     """The limits that the child sets for itself, by rlimit name."""
     return {
-        "AS": bounds.memory_mb * MEGABYTE,
-        "NPROC": bounds.processes,
-        "NOFILE": bounds.open_files,
-        "FSIZE": bounds.file_size_mb * MEGABYTE,
+        "AS": limits.memory_mb * MEGABYTE,
+        "NPROC": limits.processes,
+        "NOFILE": limits.open_files,
+        "FSIZE": limits.file_size_mb * MEGABYTE,
         "CORE": 0,
     }
 
 
 @dataclass(eq=False)
 class SpawnedProcess:
-    """A process, its connection, and how to end its process tree."""
+    """A process, the connection to it, and how to end its process tree."""
 
     popen: subprocess.Popen[bytes]
     socket: socket.socket
     output: tuple[FileIO, FileIO]
     end: Callable[[], None]  # blocks until the whole tree has ended
-    watched: int | None = None  # id of the last process of the tree, which has to end too
+    last_pid: int | None = None  # the process of the tree that ends last, if not `pid`
     _exit_status: asyncio.Future[int] | None = field(default=None, init=False)
 
     @property
@@ -60,8 +60,8 @@ class SpawnedProcess:
     async def _wait(self) -> int:
         await _wait_for_exit(self.pid)
         status = self.popen.wait()
-        if self.watched is not None:
-            await _wait_for_exit(self.watched)
+        if self.last_pid is not None:
+            await _wait_for_exit(self.last_pid)
         return status
 
     async def kill(self) -> None:
@@ -77,7 +77,7 @@ class SpawnedProcess:
 async def spawn(
     arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], extra_fds: Sequence[int] = ()
 ) -> SpawnedProcess:
-    """Start a process. `arguments` gets the file descriptor of the child's end of the connection."""
+    """Start a process. `arguments` receives the file descriptor of the child's end of the connection."""
     return await asyncio.get_running_loop().run_in_executor(_spawner, _spawn, arguments, mark, extra_fds)
 
 
