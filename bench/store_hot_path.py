@@ -171,7 +171,7 @@ async def make_lane(database: Database, plans: PlanCache, count: int) -> Lane:
 
     def make(connection: sa.Connection) -> LoadedRun:
         pipelines.insert_pipeline(connection, document, "bench", AT)
-        version = pipelines.take_run_version(connection, document["pipeline_id"])
+        version = pipelines.allocate_run_version(connection, document["pipeline_id"])
         facts = RunFacts(
             run_id=str(uuid4()),
             pipeline_id=document["pipeline_id"],

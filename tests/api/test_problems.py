@@ -18,7 +18,7 @@ from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
 from cairn.services import errors
-from cairn.store import Closed, DamagedBlob, LostRace, Unstorable
+from cairn.store import DamagedBlob, DatabaseClosed, LostRace, Unstorable
 from cairn.store import errors as store_errors
 from tests.mentions import mentions
 
@@ -163,7 +163,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
 
 AWAY: list[tuple[Exception, dict[str, Any]]] = [
     (
-        Closed("The database has been closed."),
+        DatabaseClosed("The database has been closed."),
         {
             "type": "urn:cairn:problem:unavailable",
             "title": mentions(),

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from cairn.store import Closed, Database
+from cairn.store import Database, DatabaseClosed
 from cairn.store.tables import settings
 
 Change: TypeAlias = Callable[[sa.Connection], Any]
@@ -258,7 +258,7 @@ async def test_a_closed_database_refuses_every_use(database: Database) -> None:
         lambda: database.aread(nothing),
     ]
     for use in uses:
-        with pytest.raises(Closed):
+        with pytest.raises(DatabaseClosed):
             await use()
 
 

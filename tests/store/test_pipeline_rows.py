@@ -109,7 +109,7 @@ def test_a_version_is_assigned_once(database: Database) -> None:
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON))
 
     def take(_: int) -> int:
-        return database.transact_now(lambda c: pipeline_rows.take_run_version(c, of))
+        return database.transact_now(lambda c: pipeline_rows.allocate_run_version(c, of))
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(take, range(20))) == list(range(1, 21))

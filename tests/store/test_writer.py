@@ -133,7 +133,7 @@ async def test_a_connection_that_was_closed_between_changes_is_replaced(database
 async def test_maintenance_on_a_closed_connection_is_harmless(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("cairn.store.database.writer._IDLE", 0.01)
+    monkeypatch.setattr("cairn.store.database.writer._IDLE_SECONDS", 0.01)
     raw: list[Any] = []
     await database.transact(lambda c: raw.append(c.connection.dbapi_connection))
     raw[0].close()

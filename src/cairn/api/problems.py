@@ -20,7 +20,7 @@ from cairn.definitions import DefinitionError, Severity
 from cairn.documents import DocumentError
 from cairn.documents.pointers import join
 from cairn.services import errors
-from cairn.store import Closed, LostRace, StaleDispatch, StoreError, Unstorable
+from cairn.store import DatabaseClosed, LostRace, StaleDispatch, StoreError, Unstorable
 from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
@@ -168,7 +168,7 @@ def _from_store(error: StoreError) -> Response:
             return to_response(problem_of("invalid-input", str(error)))
         case LostRace() | StaleDispatch():
             return to_response(problem_of("conflict", _CONCURRENT_CHANGE))
-        case Closed():
+        case DatabaseClosed():
             return to_response(problem_of("unavailable", "The server is stopping."), {"Retry-After": "5"})
         case _:
             return internal_error(error)

@@ -4,8 +4,8 @@ from sqlalchemy import Connection
 
 from cairn.store.database.database import Database
 from cairn.store.errors import (
-    Closed,
     DamagedBlob,
+    DatabaseClosed,
     LostRace,
     MissingBlob,
     OldSqlite,
@@ -25,10 +25,10 @@ __all__ = [
     "BoundedCache",
     "BrokenLink",
     "CheckpointPlace",
-    "Closed",
     "Connection",
     "DamagedBlob",
     "Database",
+    "DatabaseClosed",
     "FolderLayout",
     "LoadedRun",
     "LostRace",

@@ -19,8 +19,8 @@ from cairn.store.tables import blob_chunks, blobs, metadata
 
 CHUNK = 1024 * 1024
 MIN_COMPRESSED = 512  # bytes; smaller content is not compressed
-MAX_INLINE = 800  # bytes; such a row still fits into a page of SQLite
-SAMPLE = 64 * 1024  # bytes at the start that decide whether to compress
+MAX_INLINE = 800  # bytes; a row of this size fits into one SQLite page
+SAMPLE = 64 * 1024  # bytes at the start of the content that are compressed to see whether it saves space
 GRACE_PERIOD = timedelta(hours=1)  # newer content may not be referenced yet
 _IN_MEMORY = 4 * 1024 * 1024
 
@@ -75,12 +75,12 @@ def _claim(
     if _INSERT[connection.dialect.name].run(connection, row) == 1:
         return data is None
     c = blobs.c
-    was = connection.execute(sa.select(c.complete, c.created_at).where(c.checksum == checksum)).one()
-    if not was.complete or was.created_at < at - GRACE_PERIOD:
-        # Prevents the clean-up from removing the content before it is referenced.
+    existing = connection.execute(sa.select(c.complete, c.created_at).where(c.checksum == checksum)).one()
+    if not existing.complete or existing.created_at < at - GRACE_PERIOD:
+        # Keep the clean-up from removing the content before it is referenced.
         changes: dict[str, Any] = {"created_at": at} | ({"complete": True} if complete else {})
         connection.execute(sa.update(blobs).where(c.checksum == checksum).values(changes))
-    return not was.complete
+    return not existing.complete
 
 
 def _put_chunk(connection: sa.Connection, checksum: str, number: int, data: bytes) -> None:
@@ -111,24 +111,24 @@ def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | No
 
 
 def put_file(database: Database, file: IO[bytes]) -> tuple[str, int]:
-    """Like `put_stream`, for a file. The file is read twice."""
+    """Like `put_stream`, for a file, which is read twice."""
     first = next(_pieces(file), b"")
     at = datetime.now(UTC)
     if len(first) <= MAX_INLINE:
         return database.transact_now(lambda c: put(c, first, at)), len(first)
-    hashing, size = hashlib.sha256(), 0
+    hasher, size = hashlib.sha256(), 0
     for piece in _pieces(file):
-        hashing.update(piece)
+        hasher.update(piece)
         size += len(piece)
-    checksum = hashing.hexdigest()
+    checksum = hasher.hexdigest()
     compression = _choose_compression(first)
     if not database.transact_now(lambda c: _claim(c, checksum, size, compression, at, complete=False)):
         return checksum, size
     for number, piece in enumerate(_pieces(file)):
         data = _compress(piece, compression)
         database.transact_now(lambda c, n=number, d=data: _put_chunk(c, checksum, n, d))
-    done = sa.update(blobs).where(blobs.c.checksum == checksum).values(complete=True)
-    database.transact_now(lambda c: c.execute(done))
+    mark_complete = sa.update(blobs).where(blobs.c.checksum == checksum).values(complete=True)
+    database.transact_now(lambda c: c.execute(mark_complete))
     return checksum, size
 
 
@@ -167,16 +167,16 @@ def _open(run: Callable[[Callable[[sa.Connection], Any]], Any], checksum: str) -
 
 
 def _chunks(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes]:
-    hashing = hashlib.sha256()
-    for data in _stored(run, blob):
+    hasher = hashlib.sha256()
+    for data in _stored_chunks(run, blob):
         piece = _decompress(data, blob)
-        hashing.update(piece)
+        hasher.update(piece)
         yield piece
-    if hashing.hexdigest() != blob.checksum:
+    if hasher.hexdigest() != blob.checksum:
         raise DamagedBlob(f"The content with the checksum {blob.checksum} is damaged.")
 
 
-def _stored(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes | None]:
+def _stored_chunks(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes | None]:
     if blob.data is not None:
         yield blob.data
     c = blob_chunks.c
@@ -200,7 +200,7 @@ def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000)
 
     `older_than` must be further back than `GRACE_PERIOD`, or content that is being stored could be deleted.
     """
-    unused = [
+    is_unreferenced = [
         ~sa.exists().where(column == blobs.c.checksum)
         for table in metadata.sorted_tables
         for column in table.c
@@ -208,7 +208,7 @@ def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000)
     ]
     query = (
         sa.select(blobs.c.checksum)
-        .where(blobs.c.created_at < older_than, *unused)
+        .where(blobs.c.created_at < older_than, *is_unreferenced)
         .order_by(blobs.c.checksum)
         .limit(limit)
         .with_for_update(skip_locked=True)

@@ -1,4 +1,4 @@
-"""The budget of a run and the definition that its default limits come from."""
+"""The budget of a run, and the definition that contains its default limits."""
 
 from __future__ import annotations
 

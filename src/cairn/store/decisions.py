@@ -1,4 +1,4 @@
-"""Decisions of users on approvals, which the verdicts of rules are compared with."""
+"""Decisions of users on approvals, to compare with the verdicts of rules."""
 
 from __future__ import annotations
 

@@ -24,11 +24,11 @@ class LostRace(StoreError):
 
 
 class StaleDispatch(StoreError):
-    """The execution has changed since the dispatch that reports."""
+    """The report comes from a dispatch that is over."""
 
 
 class Unstorable(StoreError):
-    """A value that one of the supported databases can't store."""
+    """At least one of the supported databases can't store the value."""
 
 
 class MissingBlob(StoreError):
@@ -45,15 +45,15 @@ class UnsupportedSchema(StoreError):
     def __init__(self, url: URL, version: str, *, is_newer: bool) -> None:
         if url.get_backend_name() == "sqlite":
             location = f"The data folder {Path(url.database or '').parent}"
-            other = "Choose another folder with --data-dir or CAIRN_DATA_DIR, or move this one away"
+            alternative = "Choose another folder with --data-dir or CAIRN_DATA_DIR, or move this one away"
         else:
             location = f"The database {url.render_as_string(hide_password=True)}"
-            other = "Choose another database with CAIRN_DATABASE_URL"
-        made_by = "a newer version" if is_newer else "an earlier development version"
+            alternative = "Choose another database with CAIRN_DATABASE_URL"
+        created_by = "a newer version" if is_newer else "an earlier development version"
         self.problem = (
-            f"{location} was created by {made_by} of Cairn (schema {version}), and this version can't open it"
+            f"{location} was created by {created_by} of Cairn (schema {version}), and this version can't open it"
         )
-        self.hint = f"Install the newer version, or restore a backup. {other}" if is_newer else other
+        self.hint = f"Install the newer version, or restore a backup. {alternative}" if is_newer else alternative
         super().__init__(f"{self.problem}. {self.hint}. Your data was not changed.")
         self.is_newer = is_newer
 
@@ -67,7 +67,7 @@ class OldSqlite(StoreError):
         self.hint = hint
 
 
-class Closed(StoreError):
+class DatabaseClosed(StoreError):
     """The database has been closed."""
 
 
@@ -81,7 +81,7 @@ class NotFound(StoreError):
         self.id = id
 
 
-DatabaseUnavailable = OperationalError  # the database can't be reached or written to now
+DatabaseUnavailable = OperationalError  # the database can't be reached or can't be written to
 
 # The database is unavailable, or another writer was faster. The same transaction may succeed later.
 TRANSIENT_ERRORS = (SQLAlchemyError, LostRace, StaleDispatch)

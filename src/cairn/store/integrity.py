@@ -27,8 +27,8 @@ _POSTGRESQL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Unused:
-    """Unreferenced or incomplete content."""
+class UnusedContent:
+    """The number and size of unreferenced or incomplete blobs."""
 
     count: int
     size: int
@@ -50,7 +50,7 @@ def inconsistent_rows(connection: sa.Connection) -> list[str]:
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         found += [f"a row in {row[0]} refers to a missing row in {row[2]}" for row in broken[:MAX_REPORTED]]
     for message, query in (
-        ("pipeline {} lacks its newest definition", _missing_definition()),
+        ("the newest definition of pipeline {} is missing", _missing_definition()),
         ("execution {} is waiting for approval, but has no pending approval", _waiting_without_approval()),
         ("approval {} is pending, but its execution has ended", _pending_after_end()),
         ("content {} is incomplete", _incomplete()),
@@ -85,17 +85,17 @@ def _incomplete() -> sa.Select[tuple[str]]:
     return sa.select(blobs.c.checksum).where(blobs.c.complete, (parts != blobs.c.chunk_count) | lost)
 
 
-def unused(connection: sa.Connection, older_than: datetime) -> Unused:
+def unused(connection: sa.Connection, older_than: datetime) -> UnusedContent:
     """Count the content that the daily clean-up would remove."""
-    referring = [
+    is_unreferenced = [
         ~sa.exists().where(column == blobs.c.checksum)
         for table in metadata.sorted_tables
         for column in table.c
         if table is not blob_chunks and any(key.column is blobs.c.checksum for key in column.foreign_keys)
     ]
     query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(blobs.c.size), 0))
-    row = connection.execute(query.where(blobs.c.created_at < older_than, *referring)).one()
-    return Unused(int(row[0]), int(row[1]))
+    row = connection.execute(query.where(blobs.c.created_at < older_than, *is_unreferenced)).one()
+    return UnusedContent(int(row[0]), int(row[1]))
 
 
 def newest_event(connection: sa.Connection) -> datetime | None:

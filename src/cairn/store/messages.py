@@ -66,7 +66,7 @@ def save_message(
 ) -> bool:
     """Save a message and, for a model's reply, the call with its cost. Saving it again changes nothing.
 
-    Return False if the dispatch is over. Then only the call is saved, because it has to be paid for.
+    Return False if the dispatch is over. Then only the call is saved, because it still costs money.
     """
     kind = connection.dialect.name
     row = _DISPATCH_STATE.first(connection, {"execution_id": dispatch.execution_id})

@@ -1,4 +1,4 @@
-"""Token usage and cost, summed over model calls when requested. There are no separate counters."""
+"""Token usage and cost, summed over model calls on request. There are no separate counters."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ModelUsage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
-    cost: Decimal = field(default=Decimal(0))  # in US dollars, without calls of unknown price
+    cost: Decimal = field(default=Decimal(0))  # in US dollars, without calls whose price is unknown
     unpriced_calls: int = 0
     simulated_calls: int = 0
     simulated_tokens: int = 0
@@ -60,7 +60,7 @@ class ModelUsage:
         return self.input_tokens + self.output_tokens
 
 
-NOTHING = ModelUsage()
+NO_USAGE = ModelUsage()
 
 
 def usage_from(row: Any) -> ModelUsage:
@@ -100,7 +100,7 @@ def monthly_usage(connection: sa.Connection, pipeline_id: str, at: datetime) -> 
 
 
 def usage_by(connection: sa.Connection, column: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, ModelUsage]:
-    """Return the usage of each of these runs or executions, without those that used nothing."""
+    """Return the usage of each of these runs or executions, except those without usage."""
     if not ids:
         return {}
     rows = connection.execute(sa.select(column.label("id"), *SUMS).where(column.in_(ids)).group_by(column))

@@ -140,7 +140,7 @@ def _checkpoint(pipeline_id: str, position: int, checkpoint: Mapping[str, Any], 
 
 
 def _moment(stamp: str | None, at: datetime) -> datetime:
-    """Parse a time of the definition. Checking a definition sets them, and unchanged checkpoints keep theirs."""
+    """Parse a time in the definition. `stamp` sets these times, and unchanged checkpoints keep theirs."""
     return datetime.fromisoformat(stamp) if stamp else at
 
 
@@ -161,9 +161,9 @@ def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
 
 # Run versions
 _of_pipeline = sa.bindparam("pipeline_id", type_=Text())
-# FOR NO KEY UPDATE: inserting rows that reference the pipeline doesn't wait for the lock, which prevents deadlocks.
+# FOR NO KEY UPDATE: inserts of rows that reference the pipeline don't wait for the lock, which prevents deadlocks.
 _LOCK = PreparedQuery(
-    sa.select(*(column for column in pipelines.c if column.name != "checkpoint_order"))  # also in the definition
+    sa.select(*(column for column in pipelines.c if column.name != "checkpoint_order"))  # the definition contains it
     .where(pipelines.c.pipeline_id == _of_pipeline)
     .with_for_update(key_share=True)
 )
@@ -191,8 +191,8 @@ def lock_pipeline(connection: sa.Connection, pipeline_id: str) -> Any | None:
     return _LOCK.first(connection, {"pipeline_id": pipeline_id})
 
 
-def take_run_version(connection: sa.Connection, pipeline_id: str) -> int:
-    """Return the next run version of the current definition. Versions are never reused."""
+def allocate_run_version(connection: sa.Connection, pipeline_id: str) -> int:
+    """Return the next run version of the current definition version. Run versions are never reused."""
     return _NEXT_RUN_VERSION.all(connection, {"pipeline_id": pipeline_id})[0].last_run_version
 
 
@@ -202,7 +202,7 @@ class PreviousRun(NamedTuple):
 
 
 def previous_run(connection: sa.Connection, pipeline_id: str, definition_version: int) -> PreviousRun | None:
-    """Return the run with the highest version that was not archived."""
+    """Return the run with the highest version among those that are not archived."""
     row = _PREVIOUS_RUN.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
     return PreviousRun(row.run_id, row.run_version) if row else None
 
@@ -229,7 +229,7 @@ def definition(connection: sa.Connection, pipeline_id: str, revision: int) -> Ma
 
 
 class CurrentDefinition(NamedTuple):
-    is_deleted: bool  # the pipeline
+    is_deleted: bool  # whether the pipeline is deleted
     version: int
 
 

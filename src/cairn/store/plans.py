@@ -18,12 +18,11 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 Document: TypeAlias = Mapping[str, Any]
-CompilePlan: TypeAlias = Callable[
-    [Document, Document, int], Plan
-]  # the graph's definition, the newest one, and its revision
+# Arguments: the graph's definition, the newest definition, and the revision of the newest.
+CompilePlan: TypeAlias = Callable[[Document, Document, int], Plan]
 
 _MAX_ENTRIES = 500
-_PlanKey: TypeAlias = tuple[str, str, int]  # digests of the graph's definition and of the newest, and its revision
+_PlanKey: TypeAlias = tuple[str, str, int]  # digest of the graph's definition; digest and revision of the newest
 
 
 class FolderLayout(Protocol):
@@ -64,7 +63,7 @@ class PlanSource(Protocol):
 class PlanCache:
     """Compiles each definition once.
 
-    The key is the definition's digest, because a revision number can be reused after a failed transaction.
+    Definitions are identified by their digest, because a revision number can be reused after a failed transaction.
     """
 
     def __init__(self, compile_plan: CompilePlan, layout: FolderLayout) -> None:
@@ -78,7 +77,7 @@ class PlanCache:
         return self._compiled(connection, pipeline_id, _key(connection, pipeline_id, graph, newest), graph)
 
     def plan_with_places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> PlanWithPlaces:
-        """Return the plan and the places: names from the newest revision, positions from the graph's."""
+        """Return the plan and the places, with names from the newest revision and positions from the graph's."""
         key = _key(connection, pipeline_id, graph, newest)
 
         def build() -> Mapping[str, CheckpointPlace]:

@@ -132,7 +132,7 @@ class PreparedQuery(Prepared):
         for index, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
             if isinstance(column, Text):
                 continue  # no conversion
-            if isinstance(column, Instant | Json):  # SQLAlchemy's wrapper would only call these functions
+            if isinstance(column, Instant | Json):  # without the overhead of SQLAlchemy's wrapper
                 yield index, column.reader(dialect)
             elif (convert := column.dialect_impl(dialect).result_processor(dialect, described[1])) is not None:
                 yield index, convert
@@ -157,16 +157,16 @@ class PreparedUpdate:
 
     def __init__(self, table: sa.Table, *where: str) -> None:
         self._table = table
-        self._where = [table.c[name] == sa.bindparam(f"was_{name}", type_=table.c[name].type) for name in where]
+        self._where = [table.c[name] == sa.bindparam(f"where_{name}", type_=table.c[name].type) for name in where]
         self._prepared: dict[tuple[str, ...], Prepared] = {}
 
-    def run(self, connection: sa.Connection, changes: Mapping[str, Any], was: Mapping[str, Any]) -> int:
+    def run(self, connection: sa.Connection, changes: Mapping[str, Any], where: Mapping[str, Any]) -> int:
         columns = tuple(changes)
         prepared = self._prepared.get(columns)
         if prepared is None:
             prepared = Prepared(sa.update(self._table).where(*self._where).values(_binds(self._table, columns)))
             self._prepared[columns] = prepared
-        return prepared.run(connection, {**changes, **{f"was_{name}": value for name, value in was.items()}})
+        return prepared.run(connection, {**changes, **{f"where_{name}": value for name, value in where.items()}})
 
 
 def _binds(
@@ -184,10 +184,10 @@ def _wrapped_error(connection: sa.Connection, sql: str, parameters: Any, error: 
 
 
 def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
-    """Return the conversion for a parameter. Drivers accept numbers, booleans and bytes; text is checked in bulk."""
+    """Return the conversion of a parameter. Drivers accept numbers, booleans and bytes. `_binder` checks text."""
     if isinstance(type, Text | sa.Boolean | sa.Numeric | sa.Integer | sa.LargeBinary):
         return None
-    if isinstance(type, Instant | Json):  # SQLAlchemy's wrapper would only call these functions
+    if isinstance(type, Instant | Json):  # without the overhead of SQLAlchemy's wrapper
         return type.writer(dialect)
     return type.dialect_impl(dialect).bind_processor(dialect)
 

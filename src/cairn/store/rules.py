@@ -26,7 +26,7 @@ class ActiveRuleVersion:
     stopped: bool = False
 
 
-# Not ordered: sorting two rows in Python is faster than in the database.
+# Not ordered, because sorting two rows is faster in Python than in the database.
 _ACTIVE_VERSIONS_QUERY = sa.select(H.scope, H.revision, H.stopped).where(
     sa.or_(H.scope == sa.literal_column(f"'{GLOBAL}'"), H.scope == sa.bindparam("scope", type_=Text()))
 )
@@ -34,15 +34,15 @@ _ACTIVE_VERSIONS = PreparedQuery(_ACTIVE_VERSIONS_QUERY)
 _ACTIVE_VERSIONS_LOCKED = PreparedQuery(_ACTIVE_VERSIONS_QUERY.with_for_update(read=True))
 
 
-def active_versions(connection: sa.Connection, scope: str, *, hold: bool = False) -> list[ActiveRuleVersion]:
+def active_versions(connection: sa.Connection, scope: str, *, lock: bool = False) -> list[ActiveRuleVersion]:
     """Return the active rules for a pipeline: the global ones first, then its own, if any.
 
-    With `hold`, the rows stay locked against changes until the transaction ends. So no automatic approval that missed
-    an emergency stop is committed after the stop was confirmed.
+    With `lock`, the rows can't be changed until the transaction ends. This ensures that no automatic approval is
+    committed after an emergency stop has been confirmed.
     """
-    rows = (_ACTIVE_VERSIONS_LOCKED if hold else _ACTIVE_VERSIONS).all(connection, {"scope": scope})
-    found = [ActiveRuleVersion(row.scope, row.revision, row.stopped) for row in rows]
-    return sorted(found, key=lambda head: head.scope != GLOBAL) if len(found) > 1 else found
+    rows = (_ACTIVE_VERSIONS_LOCKED if lock else _ACTIVE_VERSIONS).all(connection, {"scope": scope})
+    versions = [ActiveRuleVersion(row.scope, row.revision, row.stopped) for row in rows]
+    return sorted(versions, key=lambda version: version.scope != GLOBAL) if len(versions) > 1 else versions
 
 
 def active_version(connection: sa.Connection, scope: str, *, lock: bool = False) -> ActiveRuleVersion:
@@ -70,7 +70,7 @@ def digest_of(text: str) -> str:
 def save(
     connection: sa.Connection, current: ActiveRuleVersion, text: str, author: str, at: datetime, comment: str = ""
 ) -> ActiveRuleVersion:
-    """Save and activate the next revision. Raise LostRace if `current` isn't active any more."""
+    """Save and activate the next revision. Raise LostRace if `current` is no longer active."""
     updated = ActiveRuleVersion(current.scope, current.revision + 1, current.stopped)
     connection.execute(
         sa.insert(rule_versions).values(

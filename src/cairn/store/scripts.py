@@ -1,4 +1,4 @@
-"""Scripts of definitions, and recorded calls of scripts."""
+"""Scripts of definitions, and the recorded calls of executions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scripts_of(connection: sa.Connection, pipeline_id: str, revision: int) -> di
 
 
 def known_checksums(connection: sa.Connection, pipeline_id: str) -> set[str]:
-    """Return the checksums of every script in any revision of the pipeline."""
+    """Return the checksums of all scripts in all revisions of the pipeline."""
     c = definition_scripts.c
     return set(connection.execute(sa.select(c.checksum).where(c.pipeline_id == pipeline_id).distinct()).scalars())
 

@@ -1,7 +1,7 @@
 """SQLite's `unixepoch` with its modifier 'subsec', for libraries older than 3.42.
 
-On Python 3.12 and newer the job engine uses `unixepoch('subsec')` in its statements and in the defaults of its tables.
-The defaults stay in the data folder, so every connection needs the function, whichever Python opens the folder.
+On Python 3.12 and newer, the job engine uses `unixepoch('subsec')` in its statements and in the defaults of its tables.
+The defaults stay in the data folder, so every connection needs the function, whatever the version of Python.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _EPOCH = 2_440_587.5  # 1970-01-01 as a Julian day
 
 
 def add_to(connection: sqlite3.Connection) -> None:
-    """Replace the built-in function where it is too old."""
+    """Replace the built-in function if it is too old."""
     if sqlite3.sqlite_version_info >= _FIRST_WITH_SUBSEC:
         return
     # Deterministic, like the built-in function: all calls in one statement return the same time.
@@ -31,10 +31,10 @@ def _unixepoch(*arguments: Any) -> float | None:
     if arguments == ("subsec",):
         return time.time_ns() // 1_000_000 / 1000
     is_subsec = [isinstance(argument, str) and argument.lower() in _SUBSEC for argument in arguments]
-    # As the time value it means "now". As a modifier, replace it with one that changes nothing, to keep positions.
+    # As the time value, 'subsec' means "now". As a modifier, replace it with one that has no effect.
     supported = [
-        argument if not found else "+0 days" if position else "now"
-        for position, (argument, found) in enumerate(zip(arguments, is_subsec, strict=True))
+        argument if not is_modifier else "+0 days" if position else "now"
+        for position, (argument, is_modifier) in enumerate(zip(arguments, is_subsec, strict=True))
     ]
     with closing(sqlite3.connect(":memory:")) as other:
         parameters = ", ".join("?" * len(supported))

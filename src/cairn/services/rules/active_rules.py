@@ -57,7 +57,7 @@ class ActiveRules:
 
     def _active_versions(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
         is_read_only = connection.engine is self._database.read_engine  # rows can't be locked there
-        return rules.active_versions(connection, pipeline_id, hold=not is_read_only)
+        return rules.active_versions(connection, pipeline_id, lock=not is_read_only)
 
     def rulebooks(self, connection: Connection, versions: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
         return [

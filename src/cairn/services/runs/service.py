@@ -164,7 +164,7 @@ class RunService:
         test: bool,
         start: bool,
     ) -> CreatedRun:
-        version = None if test else pipeline_rows.take_run_version(connection, row.pipeline_id)
+        version = None if test else pipeline_rows.allocate_run_version(connection, row.pipeline_id)
         previous = pipeline_rows.previous_run(connection, row.pipeline_id, row.pipeline_definition_version)
         facts = RunFacts(
             run_id=id_of(context.command_id, "run"),

@@ -14,13 +14,13 @@ from sqlalchemy.pool import QueuePool
 
 from cairn.store.database import postgresql, schema_version, sqlite
 from cairn.store.database.writer import Writer
-from cairn.store.errors import Closed
+from cairn.store.errors import DatabaseClosed
 
 T = TypeVar("T")
 
 Fault = Callable[[str], None]
 
-_CLOSE_TIMEOUT = 1.0  # seconds to wait for reads in progress on close
+_CLOSE_TIMEOUT = 1.0  # seconds that `close` waits for reads in progress
 
 
 class Database:
@@ -30,7 +30,7 @@ class Database:
 
     def __init__(self, url: str, *, synchronous: str = "FULL", pool_size: int = 5, timeout_seconds: float = 30) -> None:
         self.url = sa.make_url(url)
-        self.fault: Fault = _no_fault  # called before and after each commit, for crash tests
+        self.fault: Fault = _no_fault  # called before and after each commit, to inject faults in tests
         self._writer: Writer | None = None
         if self.url.get_backend_name() == "sqlite":
             self.kind = "sqlite"
@@ -143,7 +143,7 @@ class Database:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Closed("The database has been closed.")
+            raise DatabaseClosed("The database has been closed.")
 
 
 def _wait_for_reads(engine: sa.Engine) -> None:
@@ -154,7 +154,7 @@ def _wait_for_reads(engine: sa.Engine) -> None:
 
 
 class _LoopReply:
-    """Resolves the future of a coroutine."""
+    """Delivers a result to a coroutine."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[Any] = loop.create_future()
@@ -177,7 +177,7 @@ class _LoopReply:
 
 
 class _ThreadReply:
-    """Resolves the future of a thread."""
+    """Delivers a result to a thread."""
 
     def __init__(self) -> None:
         self.future: Future[Any] = Future()

@@ -23,7 +23,7 @@ MIN_VERSION = (3, 35)  # first version with RETURNING
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLAC", "BEGIN ")  # BEGIN IMMEDIATE
 _CACHE_KIB = 16 * 1024
-_CHECKPOINT_PAGES = 4000  # 16 MiB, so that under load each page is written back once for many changes
+_CHECKPOINT_PAGES = 4000  # 16 MiB: under load, a page that changes many times is written back once
 _MAX_IDLE_WAL = 64 * 1024 * 1024
 
 
@@ -39,7 +39,7 @@ def check_version() -> None:
 class WriterLock:
     """One lock for all writing connections of a process.
 
-    In SQLite itself, a second writer sleeps and polls, up to 100 ms at a time. This lock wakes it immediately.
+    In SQLite itself, a second writer sleeps and polls, up to 100 ms at a time. With this lock, it wakes immediately.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -82,21 +82,21 @@ class _Connection(sqlite3.Connection):
     def __init__(self, *args: Any, lock: WriterLock, **options: Any) -> None:
         super().__init__(*args, **options)
         self._lock = lock
-        self._holds = False
+        self._holds_lock = False
 
     def before(self, sql: str) -> None:
-        if not self._holds and sql.lstrip()[:6].upper() in _WRITES:
+        if not self._holds_lock and sql.lstrip()[:6].upper() in _WRITES:
             self._lock.acquire()
-            self._holds = True
+            self._holds_lock = True
 
     def after(self) -> None:
-        if self._holds and not self.in_transaction:
-            self._holds = False
+        if self._holds_lock and not self.in_transaction:
+            self._holds_lock = False
             self._lock.release()
 
     def cursor(self, factory: Any = _Cursor) -> Any:
         """Return a plain cursor while the lock is held, because most statements run inside a transaction."""
-        return super().cursor() if self._holds else super().cursor(factory)
+        return super().cursor() if self._holds_lock else super().cursor(factory)
 
     def commit(self) -> None:
         try:
@@ -114,8 +114,8 @@ class _Connection(sqlite3.Connection):
         try:
             super().close()
         finally:
-            if self._holds:
-                self._holds = False
+            if self._holds_lock:
+                self._holds_lock = False
                 self._lock.release()
 
 

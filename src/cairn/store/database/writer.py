@@ -14,20 +14,20 @@ from typing import Any, Protocol, TypeAlias, cast
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from cairn.store.errors import Closed
+from cairn.store.errors import DatabaseClosed
 from cairn.store.prepared_statements import begin_connection, commit, execute_raw
 
 log = logging.getLogger(__name__)
 
 Change: TypeAlias = Callable[[sa.Connection], Any]
 
-_MAX_BATCH_SECONDS = 0.004  # commit the batch after this time, even if more changes wait
+_MAX_BATCH_SECONDS = 0.004  # after this time, the batch is committed even if more changes are waiting
 _MAX_BATCH_SIZE = 64
-_IDLE = 1.0  # seconds without a change before the WAL is checkpointed
-_BETWEEN_OPTIMIZES = 3600.0
+_IDLE_SECONDS = 1.0  # seconds without a change before the WAL is checkpointed
+_OPTIMIZE_INTERVAL = 3600.0  # seconds
 
 
-class TransactionResult(Protocol):
+class ChangeReply(Protocol):
     """Receives the result of a change, once, on the writer's thread."""
 
     def is_awaited(self) -> bool: ...
@@ -38,7 +38,7 @@ class TransactionResult(Protocol):
 @dataclass(slots=True)
 class _Job:
     change: Change
-    reply: TransactionResult
+    reply: ChangeReply
     result: Any = None
     error: BaseException | None = None
 
@@ -54,28 +54,28 @@ class Writer:
     def __init__(self, engine: sa.Engine, fault: Callable[[str], None]) -> None:
         self._engine = engine
         self._fault = fault
-        self._waiting: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._closing = threading.Lock()
+        self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._close_lock = threading.Lock()  # no change is queued after the stop signal
         self._closed = False
         self._connection: sa.Connection | None = None
-        self._optimized = monotonic()
+        self._optimized_at = monotonic()
         self._thread = threading.Thread(target=self._work, name="cairn-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, change: Change, reply: TransactionResult) -> None:
+    def submit(self, change: Change, reply: ChangeReply) -> None:
         if threading.current_thread() is self._thread:
             raise RuntimeError("A change can't wait for another change: it would block forever.")
-        with self._closing:
+        with self._close_lock:
             if self._closed:
-                raise Closed("The database has been closed.")
-            self._waiting.put(_Job(change, reply))
+                raise DatabaseClosed("The database has been closed.")
+            self._queue.put(_Job(change, reply))
 
     def close(self) -> None:
         """Run the waiting changes, then stop."""
-        with self._closing:
+        with self._close_lock:
             if not self._closed:
                 self._closed = True
-                self._waiting.put(None)
+                self._queue.put(None)
         self._thread.join()
 
     # On the writer's thread
@@ -83,10 +83,10 @@ class Writer:
         is_idle = True
         while True:
             try:
-                job = self._waiting.get(timeout=None if is_idle else _IDLE)
+                job = self._queue.get(timeout=None if is_idle else _IDLE_SECONDS)
             except queue.Empty:
                 self._run_maintenance("PRAGMA wal_checkpoint(PASSIVE)")
-                if monotonic() - self._optimized > _BETWEEN_OPTIMIZES:
+                if monotonic() - self._optimized_at > _OPTIMIZE_INTERVAL:
                     self._optimize()
                 is_idle = True
                 continue
@@ -117,11 +117,11 @@ class Writer:
 
     def _next(self) -> _Job | None:
         try:
-            job = self._waiting.get_nowait()
+            job = self._queue.get_nowait()
         except queue.Empty:
             return None
         if job is None:
-            self._waiting.put(None)  # the stop signal stays last
+            self._queue.put(None)  # the stop signal stays last
         return job
 
     def _run(self, connection: sa.Connection, job: _Job) -> None:
@@ -186,7 +186,7 @@ class Writer:
 
     def _optimize(self) -> None:
         """Let SQLite update its query planner statistics."""
-        self._optimized = monotonic()
+        self._optimized_at = monotonic()
         self._run_maintenance("PRAGMA optimize")
 
     def _run_maintenance(self, statement: str) -> None:

@@ -142,7 +142,7 @@ def append_global_event(
 
 
 def append_run_event(connection: sa.Connection, run_id: str, record: EventRecord, actor: str, at: datetime) -> str:
-    """Append an event of a run that no command caused, and return its id. This makes loaded copies of the run stale."""
+    """Append an event of a run that isn't caused by a command, and return its id. Loaded copies of the run go stale."""
     c = pipeline_runs.c
     row = _lock_row(connection, c.run_id, run_id, c.pipeline_id, c.event_seq, c.event_head, c.revision)
     sealed, rows = seal(Chain(run_id, row.pipeline_id, run_id, row.event_seq, row.event_head), [record], actor, at)

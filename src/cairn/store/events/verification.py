@@ -90,7 +90,7 @@ def _errors(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
 
 
 def _end_errors(chain: str, end: tuple[int, str] | None, seq: int, head: str) -> Iterator[BrokenLink]:
-    """Compare the end of a chain with its record. A chain whose run no longer exists has none."""
+    """Compare the end of a chain with the recorded end. There is no record if the run no longer exists."""
     if end is None or end == (seq, head):
         return
     if end[0] > seq:

@@ -77,10 +77,10 @@ def risk_order(risk: RiskLevel | None) -> int:
 
 def _terms_value(terms: ApprovalTerms) -> Values | None:
     """Return the terms that differ from the defaults."""
-    found = {
+    changed = {
         f.name: getattr(terms, f.name) for f in fields(terms) if getattr(terms, f.name) != getattr(DEFAULTS, f.name)
     }
-    return {name: _json_value(value) for name, value in found.items()} or None
+    return {name: _json_value(value) for name, value in changed.items()} or None
 
 
 def _json_value(value: Any) -> Any:
@@ -104,17 +104,17 @@ def evaluated_rules_value(a: Approval) -> list[Values] | None:
     """Return all evaluated rules with their conditions. There can be hundreds."""
     return [
         {
-            "rule": each.rule,
-            "scope": each.scope,
-            "section": each.section,
-            "outcome": each.outcome,
+            "rule": rule.rule,
+            "scope": rule.scope,
+            "section": rule.section,
+            "outcome": rule.outcome,
             "conditions": [
                 {"field": c.field, "expected": c.expected, "actual": c.actual, "matched": c.matched}
-                for c in each.conditions
+                for c in rule.conditions
             ],
-            "shadow": each.shadow,
+            "shadow": rule.shadow,
         }
-        for each in a.evaluated_rules
+        for rule in a.evaluated_rules
     ] or None
 
 

@@ -1,4 +1,4 @@
-"""Artifacts: new, promoted and superseded ones."""
+"""Find artifacts, and save new, promoted and superseded ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def find_artifacts(
 
 
 def find_artifacts_at(connection: sa.Connection, execution_id: str, at: datetime) -> list[ArtifactRef]:
-    """The artifacts that an execution had at a time in the past."""
+    """Return the artifacts that an execution had at a time in the past."""
     a = artifacts.c
     rows = connection.execute(
         sa.select(a.artifact_record_id, a.artifact_name, a.format, a.checksum, a.size_bytes).where(
@@ -65,7 +65,7 @@ def find_artifacts_at(connection: sa.Connection, execution_id: str, at: datetime
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFile:
-    """A stored artifact and where its file is."""
+    """A stored artifact and the path of its file."""
 
     record_id: str
     artifact_id: str
@@ -79,7 +79,7 @@ class ArtifactFile:
 
 
 def find_artifact_files(connection: sa.Connection, run_id: str) -> list[ArtifactFile]:
-    """All artifacts of a run, oldest first."""
+    """Return all artifacts of a run, oldest first."""
     a = artifacts.c
     query = sa.select(
         a.artifact_record_id,
@@ -99,7 +99,7 @@ def find_artifact_files(connection: sa.Connection, run_id: str) -> list[Artifact
 def move_artifact(
     connection: sa.Connection, record_id: str, path: str, *, superseded_at: datetime | None = None
 ) -> None:
-    """Save the new path of an artifact's file and, if it was superseded, the time of this."""
+    """Save the new path of an artifact's file and, if the artifact was superseded, the time."""
     values: dict[str, object] = {"file_path": path}
     if superseded_at is not None:
         values["superseded_at"] = superseded_at
@@ -135,15 +135,15 @@ def save_artifacts(
     context: CommandContext,
 ) -> None:
     for artifact in new:
-        # The attempt before the decision, because the decision may have started the next one.
+        # The execution before the decision, because the decision may have started the next attempt.
         e = before.run.executions.get(artifact.execution_id) or after.run.executions[artifact.execution_id]
         _INSERT_ARTIFACT.run(connection, _new_artifact(after, e, artifact, context))
     for record_id, path in promoted.items():
         _PROMOTE.run(connection, {"record_id": record_id, "path": path, "at": context.at})
-    for was in before.run.executions.values():
-        e = after.run.executions[was.id]
-        if was is not e and was.outputs != e.outputs:
-            for record_id in set(was.outputs) - set(e.outputs):
+    for previous in before.run.executions.values():
+        e = after.run.executions[previous.id]
+        if previous is not e and previous.outputs != e.outputs:
+            for record_id in set(previous.outputs) - set(e.outputs):
                 _SUPERSEDE.run(connection, {"superseded_at": context.at}, {"artifact_record_id": record_id})
 
 

@@ -52,7 +52,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """A run with everything needed to save it again."""
+    """A run with everything that is needed to save it again."""
 
     run: Run
     facts: RunFacts
@@ -102,7 +102,8 @@ def new_run(
 ) -> LoadedRun:
     """Return a new run with its first events. The first `save_run` inserts it.
 
-    The caller has taken its version with `take_run_version`. `newest` is the definition revision to use, if known.
+    The caller has allocated its version with `allocate_run_version`. `newest` is the definition revision to use, if
+    known.
     """
     graph = facts.definition_revision
     newest = newest or newest_revision(connection, facts.pipeline_id, facts.definition_version)
@@ -112,7 +113,7 @@ def new_run(
 
 
 def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *records: EventRecord) -> LoadedRun:
-    """Insert a new run without any change."""
+    """Insert a new run without saving a decision."""
     run = new_run(connection, facts, plans, *records)
     chain, rows = events.seal(run.chain, records, facts.created_by, facts.created_at)
     stored = replace(run, revision=1, event_seq=chain.seq, event_head=chain.head, unsaved_events=())
@@ -153,7 +154,7 @@ _RUN_QUERY = (
     .where(pipeline_runs.c.run_id == _of_run)
 )
 _RUN = PreparedQuery(_RUN_QUERY)
-# FOR NO KEY UPDATE: inserting the next run, which references this one, doesn't wait.
+# FOR NO KEY UPDATE: inserting the next run, which references this one, doesn't wait for the lock.
 _RUN_LOCKED = PreparedQuery(_RUN_QUERY.with_for_update(of=pipeline_runs, key_share=True))
 # Columns that only views read. A run may have hundreds of executions.
 _DISPLAY_ONLY = frozenset(
@@ -219,13 +220,13 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
     executions: dict[str, Execution] = {}
     drivers: dict[str, str] = {}
     folders: dict[str, str] = {}
-    for each in _EXECUTIONS.all(connection, parameters):
-        revision = each.definition_revision
-        plan_then = plan if revision == newest else plans.plan(connection, facts.pipeline_id, graph, revision)
-        executions[each.execution_id] = execution_from(each, plan_then.policy(each.key))
-        if each.driver is not None:
-            drivers[each.execution_id] = each.driver
-        folders[each.execution_id] = each.folder
+    for e in _EXECUTIONS.all(connection, parameters):
+        revision = e.definition_revision
+        plan_of_execution = plan if revision == newest else plans.plan(connection, facts.pipeline_id, graph, revision)
+        executions[e.execution_id] = execution_from(e, plan_of_execution.policy(e.key))
+        if e.driver is not None:
+            drivers[e.execution_id] = e.driver
+        folders[e.execution_id] = e.folder
     run = run_from(row, plan, executions, _load_approvals(connection, parameters))
     return LoadedRun(
         run,

@@ -80,8 +80,8 @@ def _save_row(connection: sa.Connection, before: LoadedRun, after: LoadedRun) ->
         insert_row(connection, after)
         return
     changes = _changed(before.row_values, after.row_values)
-    was = {"run_id": before.facts.run_id, "revision": before.revision}
-    if _UPDATE_RUN.run(connection, changes, was) != 1:
+    expected = {"run_id": before.facts.run_id, "revision": before.revision}
+    if _UPDATE_RUN.run(connection, changes, expected) != 1:
         raise LostRace("The run was changed by another transaction.")
 
 
@@ -97,10 +97,10 @@ _UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispa
 def _save_executions(connection: sa.Connection, before: LoadedRun, after: LoadedRun, context: CommandContext) -> None:
     new: list[Values] = []
     for execution_id, e in after.run.executions.items():
-        was = before.run.executions.get(execution_id)
-        if was is None:
+        previous = before.run.executions.get(execution_id)
+        if previous is None:
             new.append(_new_execution(after, e, context))
-        elif was is not e or before.drivers.get(execution_id) != after.drivers.get(execution_id):
+        elif previous is not e or before.drivers.get(execution_id) != after.drivers.get(execution_id):
             _update_execution(connection, before, after, execution_id, context)
     if new:
         _INSERT_EXECUTION.run_many(connection, new)
@@ -125,17 +125,17 @@ def _new_execution(after: LoadedRun, e: Execution, context: CommandContext) -> V
 def _update_execution(
     connection: sa.Connection, before: LoadedRun, after: LoadedRun, id: str, context: CommandContext
 ) -> None:
-    was, e = before.run.executions[id], after.run.executions[id]
-    changes = _changed(execution_values(was), execution_values(e))
+    previous, e = before.run.executions[id], after.run.executions[id]
+    changes = _changed(execution_values(previous), execution_values(e))
     if before.drivers.get(id) != after.drivers.get(id):
         changes["driver"] = after.drivers.get(id)
-    if e.last_error is not None and (e.errors != was.errors or e.last_error != was.last_error):
+    if e.last_error is not None and (e.errors != previous.errors or e.last_error != previous.last_error):
         changes["last_error_at"] = context.at
     if not changes:
         return
-    fence = {"execution_id": id, "dispatch_number": was.dispatch, "state": str(was.state)}
+    fence = {"execution_id": id, "dispatch_number": previous.dispatch, "state": str(previous.state)}
     if _UPDATE_EXECUTION.run(connection, changes, fence) != 1:
-        raise StaleDispatch(f"Dispatch {was.dispatch} of execution {id} is over.")
+        raise StaleDispatch(f"Dispatch {previous.dispatch} of execution {id} is over.")
 
 
 # Approvals
@@ -146,15 +146,15 @@ _INSERT_DECISION = insert_into(approval_decisions)
 
 def _save_approvals(connection: sa.Connection, before: LoadedRun, after: LoadedRun) -> None:
     for ordinal, a in enumerate(after.run.approvals.values()):
-        was = before.run.approvals.get(a.id)
-        if was is a:
+        previous = before.run.approvals.get(a.id)
+        if previous is a:
             continue
-        if was is None:
+        if previous is None:
             _INSERT_APPROVAL.run(connection, _new_approval(after, a, ordinal))
-        elif changes := _changed(approval_values(was), approval_values(a)):
+        elif changes := _changed(approval_values(previous), approval_values(a)):
             _UPDATE_APPROVAL.run(connection, changes, {"approval_id": a.id})
-        known = len(was.votes) if was else 0
-        for position, vote in enumerate(a.votes[known:], known):
+        saved_votes = len(previous.votes) if previous else 0
+        for position, vote in enumerate(a.votes[saved_votes:], saved_votes):
             _INSERT_DECISION.run(
                 connection,
                 {

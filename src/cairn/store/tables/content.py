@@ -15,7 +15,7 @@ blobs = sa.Table(
     integer("chunk_count"),  # 0 if the content is in `data`
     text("compression"),
     flag("complete"),  # false while chunks are being written
-    timestamp("created_at"),  # or last stored again: decides when unreferenced content is removed
+    timestamp("created_at"),  # or when it was last stored again; decides when unreferenced content is removed
     sa.Column("data", sa.LargeBinary, nullable=True),  # of small content
     one_of("compression", "none", "zlib"),
     sqlite_with_rowid=False,

@@ -26,7 +26,7 @@ execution_calls = sa.Table(
     integer("number", primary_key=True, autoincrement=False),  # from 1
     text("kind"),
     json("arguments"),
-    text("digest"),  # of the arguments
+    text("digest"),  # of `arguments`
     text("inputs_checksum", references("blobs.checksum"), null=True),  # the inputs that were readable at the call
     timestamp("requested_at"),
     one_of("kind", "rework", "action", "question"),

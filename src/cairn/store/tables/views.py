@@ -1,4 +1,4 @@
-"""Views for reporting: a job is an execution."""
+"""Views for reporting, in which executions are called jobs."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ JOIN pipeline_runs r ON r.run_id = e.run_id"""
 
 
 def views(dialect: str) -> Iterator[str]:
-    """The CREATE VIEW statements of one dialect."""
+    """Yield the CREATE VIEW statements of one dialect."""
 
     def at(position: str, field: str) -> str:
         return STAGE_AT[dialect].format(position=position, field=field)

@@ -37,7 +37,7 @@ from cairn.services.runs.execution_views import (
 from cairn.services.runs.queries import progress, validations
 from cairn.store import Connection, LoadedRun, model_usage
 from cairn.store import tables as t
-from cairn.store.model_usage import NOTHING, ModelUsage
+from cairn.store.model_usage import NO_USAGE, ModelUsage
 
 E = t.checkpoint_executions.c
 _OLDEST_FIRST = SortOrder((E.ordinal, E.execution_id))
@@ -155,7 +155,7 @@ def _view(connection: Connection, plans: DefinitionCache, related: ExecutionRows
         approval=related.pending.get(row.execution_id),
         form=form_of(connection, checkpoint, row),
         progress=progress.progress(row),
-        usage=usage_view(related.usage.get(row.execution_id, NOTHING)),
+        usage=usage_view(related.usage.get(row.execution_id, NO_USAGE)),
         available_commands=for_execution(run, aggregate, now, is_stale=row.execution_id in related.stale)
         if is_live
         else [],

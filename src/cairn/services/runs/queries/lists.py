@@ -16,7 +16,7 @@ from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, Run
 from cairn.store import Connection, model_usage
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
-from cairn.store.model_usage import NOTHING, ModelUsage
+from cairn.store.model_usage import NO_USAGE, ModelUsage
 
 R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
 
@@ -89,7 +89,7 @@ def summaries(connection: Connection, rows: Sequence[Row]) -> list[RunSummary]:
                 row,
                 pending.get(row.run_id, 0),
                 open_executions.get(row.run_id, []),
-                usage.get(row.run_id, NOTHING),
+                usage.get(row.run_id, NO_USAGE),
             )
         )
         for row in rows
