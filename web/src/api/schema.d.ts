@@ -6495,6 +6495,10 @@ export interface components {
              * @description The current execution. It is superseded when the rework completes.
              */
             execution_id: string;
+            /** Prompt */
+            prompt: string;
+            /** Reason */
+            reason: string;
             /** Replaced */
             replaced: components["schemas"]["ReplacedArtifact"][];
             /**
@@ -6634,8 +6638,11 @@ export interface components {
             user_reason: string | null;
             /** Warnings */
             warnings: string[];
-            /** Rollback Id */
-            rollback_id: null;
+            /**
+             * Rollback Id
+             * @description The id that you chose. Null: Cairn chooses one.
+             */
+            rollback_id: string | null;
             unaffected: components["schemas"]["UnaffectedItems"];
             /** Stopped Executions */
             stopped_executions: components["schemas"]["StoppedExecution"][];

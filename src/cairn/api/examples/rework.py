@@ -36,6 +36,8 @@ def preview() -> ReworkPreview:
         checkpoint_name="Business Goals",
         checkpoint_position=0,
         execution_id=story.EXECUTION_ID,
+        prompt=request()["prompt"],
+        reason=request()["reason"],
         replaced=[
             ReplacedArtifact(
                 artifact_record_id=story.RECORD_ID,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cairn.api.parameters import Text
 from cairn.api.request_body import Digest, Id, RequestBody
@@ -18,6 +18,12 @@ class DecideRequest(RequestBody):
     modified_params: dict[str, Any] | None = Field(
         default=None, description="Parameters to approve the action with. Null removes one."
     )
+
+    @model_validator(mode="after")
+    def require_one_explanation(self) -> Self:
+        if self.reason and self.feedback and self.reason != self.feedback:
+            raise ValueError("Send either `reason` or `feedback`")
+        return self
 
     @property
     def explanation(self) -> str:

@@ -75,9 +75,8 @@ async def update_checkpoint(
     if_match: IfMatch = None,
 ) -> Checkpoint:
     """Change the given fields of a checkpoint. Open runs continue."""
-    changes = {name: value for name, value in body.items() if name not in ("pipeline_id", "position", "needs")}
     await services.pipelines.update_checkpoint(
-        checkpoint_id, changes, if_match=revision_of(if_match), actor=actor, command_id=command_id
+        checkpoint_id, body, if_match=revision_of(if_match), actor=actor, command_id=command_id
     )
     return await run_in_threadpool(services.pipeline_queries.get_checkpoint, checkpoint_id)
 

@@ -32,7 +32,8 @@ def preview_rollback(
     body: CreateRollbackRequest, services: Services, actor: CurrentActor, command_id: CommandId
 ) -> RollbackPreview:
     """Preview a rollback: what it would archive, keep and stop, and how the run would continue."""
-    return services.rollback_queries.preview(_request(body, command_id), actor)
+    preview = services.rollback_queries.preview(_request(body, command_id), actor)
+    return preview.model_copy(update={"rollback_id": body.rollback_id})
 
 
 @router.post("", status_code=201)

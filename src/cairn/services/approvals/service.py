@@ -82,15 +82,16 @@ class ApprovalService:
         if decision in REQUIRED_TEXT and not request.feedback.strip():
             field, message = REQUIRED_TEXT[decision]
             raise InvalidInput([(f"/{field}", message)])
+        if request.fields is not None and decision != "answer":
+            raise InvalidInput([("/fields", "You can send fields only when you answer a form.")])
+        if request.modified_params is not None and (approval.kind, decision) != (ApprovalKind.ACTION, "approve"):
+            raise InvalidInput([("/modified_params", "You can change parameters only when you approve an action.")])
         command = Decide(approval.approval_id, decision, request.digest, request.feedback)
         attachments = NO_ATTACHMENTS
         if decision == "answer":
             checksum = await self._form_answers.save(approval.execution_id, request.fields or {})
             command = replace(command, answer=checksum)
         elif request.modified_params is not None:
-            if (approval.kind, decision) != (ApprovalKind.ACTION, "approve"):
-                message = "You can change parameters only when you approve an action."
-                raise InvalidInput([("/modified_params", message)])
             command, attachments = await self._modifications.modify(
                 approval.approval_id, command, request.modified_params
             )

@@ -21,10 +21,11 @@ def editable_document(definition: PipelineDefinition) -> Document:
     return {name: value for name, value in document.items() if name not in SYSTEM_FIELDS}
 
 
-def merge(changes: Mapping[str, Any]) -> Edit:
+def merge(pipeline_id: str, changes: Mapping[str, Any]) -> Edit:
     """Replace the given fields. `checkpoints` replaces all checkpoints."""
 
     def edit(old: Document) -> Document:
+        _refuse_changes({"pipeline_id": pipeline_id}, changes)
         if "checkpoints" in changes and "checkpoint_order" not in changes:
             old.pop("checkpoint_order", None)
         return {**old, **{name: value for name, value in changes.items() if name not in SYSTEM_FIELDS}}
@@ -45,18 +46,52 @@ def add(checkpoint: Mapping[str, Any], position: int | None) -> Edit:
     return edit
 
 
-def update(checkpoint_id: str, changes: Mapping[str, Any]) -> Edit:
-    """Replace the given fields of a checkpoint."""
+def update(pipeline_id: str, checkpoint_id: str, changes: Mapping[str, Any]) -> Edit:
+    """Replace the given fields of a checkpoint. Fields that Cairn sets must keep their values."""
 
     def edit(old: Document) -> Document:
-        def updated(c: Document) -> Document:
-            return {**apply_patch(c, dict(changes)), "checkpoint_id": checkpoint_id}
-
-        return _with_checkpoints(
-            old, [updated(c) if c["checkpoint_id"] == checkpoint_id else c for c in old["checkpoints"]]
-        )
+        checkpoints = list(old["checkpoints"])
+        position = next(at for at, c in enumerate(checkpoints) if c["checkpoint_id"] == checkpoint_id)
+        current = checkpoints[position]
+        fixed = {"pipeline_id": pipeline_id, "checkpoint_id": checkpoint_id, "position": position}
+        _refuse_changes(fixed, changes)
+        absent = {name for name, value in changes.items() if value is None and name not in current}
+        requested = {name: value for name, value in changes.items() if name not in fixed and name not in absent}
+        checkpoints[position] = apply_patch(current, _with_one_list_of_needs(current, requested))
+        return _with_checkpoints(old, checkpoints)
 
     return edit
+
+
+_REMEDIES = {"position": " Change the order of the checkpoints instead."}
+
+
+def _refuse_changes(fixed: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
+    errors = [
+        (f"/{name}", f"Expected {value!r}: it can't be changed here.{_REMEDIES.get(name, '')}")
+        for name, value in fixed.items()
+        if name in changes and changes[name] != value
+    ]
+    if errors:
+        raise InvalidInput(errors)
+
+
+def _with_one_list_of_needs(current: Document, changes: Document) -> Document:
+    """Drop the copy of `needs` that didn't change: responses contain the list twice."""
+    if not {"needs", "dependencies"} <= changes.keys():
+        return changes
+    before = _required(current)
+    if changes["needs"] in (before, _required(changes)):
+        return {name: value for name, value in changes.items() if name != "needs"}
+    if _required(changes) == before:
+        return {**changes, "dependencies": {**changes["dependencies"], "required_checkpoint_ids": list[Any]()}}
+    message = "Contradicts `dependencies.required_checkpoint_ids`. Send only one of them."
+    raise InvalidInput([("/needs", message)])
+
+
+def _required(checkpoint: Document) -> Any:
+    dependencies: Any = checkpoint.get("dependencies", {})
+    return cast("Document", dependencies).get("required_checkpoint_ids", []) if isinstance(dependencies, dict) else []
 
 
 def remove(checkpoint_id: str) -> Edit:

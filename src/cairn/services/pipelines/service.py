@@ -178,7 +178,9 @@ class PipelineService:
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         """Replace the given fields. `checkpoints` replaces all checkpoints."""
-        request = DefinitionSaveRequest(edits.merge(changes), comment, actor, command_id, if_match, force, positions)
+        request = DefinitionSaveRequest(
+            edits.merge(pipeline_id, changes), comment, actor, command_id, if_match, force, positions
+        )
         return await self._writer.save(pipeline_id, request)
 
     async def replace(
@@ -235,10 +237,10 @@ class PipelineService:
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         """Replace the given fields."""
-        request = DefinitionSaveRequest(
-            edits.update(checkpoint_id, changes), "checkpoint changed", actor, command_id, if_match
-        )
-        return await self._writer.save(await self._pipeline_of(checkpoint_id), request)
+        pipeline_id = await self._pipeline_of(checkpoint_id)
+        edit = edits.update(pipeline_id, checkpoint_id, changes)
+        request = DefinitionSaveRequest(edit, "checkpoint changed", actor, command_id, if_match)
+        return await self._writer.save(pipeline_id, request)
 
     async def remove_checkpoint(
         self, checkpoint_id: str, *, force: bool = False, actor: Actor, command_id: UUID | None = None

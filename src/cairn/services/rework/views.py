@@ -101,6 +101,8 @@ class ReworkPreview(View):
     checkpoint_name: str
     checkpoint_position: int
     execution_id: Annotated[Id, Field(description="The current execution. It is superseded when the rework completes.")]
+    prompt: str
+    reason: str
     replaced: list[ReplacedArtifact]
     requester_execution_id: Id
     requester_checkpoint_name: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.view import Id, Instant, Page, View
@@ -93,7 +95,7 @@ class ResumePoint(View):
 class RollbackPreview(RollbackFacts):
     """The impact of a rollback before it is created."""
 
-    rollback_id: None = None
+    rollback_id: Annotated[Id | None, Field(description="The id that you chose. Null: Cairn chooses one.")] = None
     unaffected: UnaffectedItems
     stopped_executions: list[StoppedExecution]
     withdrawn_approvals: list[WithdrawnApproval]

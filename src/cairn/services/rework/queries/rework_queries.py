@@ -22,4 +22,4 @@ class ReworkQueries:
 
     def preview(self, spec: ReworkSpec, actor: Actor) -> ReworkPreview:
         """Preview a rework without saving anything."""
-        return self._database.read(lambda c: reworks.preview(c, self._rework.preview(c, spec, actor)))
+        return self._database.read(lambda c: reworks.preview(c, spec, self._rework.preview(c, spec, actor)))

@@ -16,7 +16,7 @@ from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
 
 if TYPE_CHECKING:
-    from cairn.services.rework.service import ReworkImpact
+    from cairn.services.rework.service import ReworkImpact, ReworkSpec
 
 _C, _A, _E, _R = t.artifact_consumption.c, t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
 
@@ -69,7 +69,7 @@ def superseded_by(run: Run, e: Execution) -> str | None:
 
 
 # Preview
-def preview(connection: Connection, impact: ReworkImpact) -> ReworkPreview:
+def preview(connection: Connection, spec: ReworkSpec, impact: ReworkImpact) -> ReworkPreview:
     """The impact of a rework, as far as it is known in advance."""
     before, after, replaced = impact.commit.before, impact.commit.decision.run, impact.replaced
     place, requester = before.places[replaced.key], impact.requester
@@ -81,6 +81,8 @@ def preview(connection: Connection, impact: ReworkImpact) -> ReworkPreview:
         checkpoint_name=place.name,
         checkpoint_position=replaced.position,
         execution_id=replaced.id,
+        prompt=spec.prompt,
+        reason=spec.reason,
         replaced=_replaced(connection, replaced),
         requester_execution_id=requester.id,
         requester_checkpoint_name=before.places[requester.key].name,
