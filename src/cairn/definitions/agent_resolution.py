@@ -20,7 +20,7 @@ def agents_of(checkpoint: CheckpointDefinition) -> tuple[Agent, ...]:
 
 
 def resolve(definition: PipelineDefinition, library: Library) -> PipelineDefinition:
-    """Merge library agents into the definition. Unknown agents stay unresolved: the runner reports them."""
+    """Merge library agents into the definition. Unknown agents stay unresolved, and the runner reports them."""
     if not uses_library(definition):
         return definition
     fields = {name: getattr(definition, name) for name in type(definition).model_fields}
@@ -51,7 +51,7 @@ def resolve_checkpoint(checkpoint: CheckpointDefinition, library: Library) -> Ch
 
 
 def _single_library_agent(config: AgentConfig, library: Library) -> LibraryAgent | None:
-    """The library agent that executes the checkpoint alone. Its schemas become those of the checkpoint."""
+    """The library agent, if it executes the checkpoint alone. The checkpoint then gets its schemas."""
     if config.creation_mode is not CreationMode.SINGLE or config.agent is None:
         return None
     return library.get(config.agent.library_agent or "")

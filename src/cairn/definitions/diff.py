@@ -1,4 +1,4 @@
-"""The differences between two definitions, as a list of changes and as a text diff."""
+"""Differences between two definitions, as a list of changes or as a text diff."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference. `path` points into the new definition, or for a removed part into the old one."""
+    """One difference. `path` points into the new definition, or into the old one if the part was removed."""
 
     path: str
     kind: ChangeKind
@@ -39,7 +39,7 @@ class Change:
 
 
 def diff(old: PipelineDefinition, new: PipelineDefinition) -> list[Change]:
-    """Every difference in what authors write. Checkpoints are matched by id, or else by key."""
+    """All differences in the fields that authors write. Checkpoints are matched by id, or else by key."""
     return [*_compare(_authored(old), _authored(new), ""), *_compare_checkpoints(old, new)]
 
 
@@ -49,7 +49,7 @@ def text_diff(
     names: tuple[str, str] = ("before", "after"),
     scripts: tuple[Mapping[str, str], Mapping[str, str]] = (NO_SCRIPTS, NO_SCRIPTS),
 ) -> str:
-    """The unified diff of both as YAML, including their scripts. Empty if nothing that authors write differs."""
+    """A unified diff of both definitions as YAML, with their scripts. Empty if no field that authors write differs."""
     lines = (
         to_yaml(version, texts).splitlines(keepends=True) for version, texts in zip((old, new), scripts, strict=True)
     )
@@ -57,19 +57,19 @@ def text_diff(
 
 
 def _compare_checkpoints(old: PipelineDefinition, new: PipelineDefinition) -> Iterator[Change]:
-    before = {_name(checkpoint): at for at, checkpoint in enumerate(old.checkpoints)}
-    after = {_name(checkpoint): at for at, checkpoint in enumerate(new.checkpoints)}
+    before = {_name(checkpoint): index for index, checkpoint in enumerate(old.checkpoints)}
+    after = {_name(checkpoint): index for index, checkpoint in enumerate(new.checkpoints)}
     unmoved = _unmoved([name for name in before if name in after], [name for name in after if name in before])
-    for name, at in before.items():
+    for name, index in before.items():
         if name not in after:
-            yield Change(join(("checkpoints", at)), ChangeKind.REMOVED, before=_authored(old.checkpoints[at]))
-    for name, at in after.items():
-        path, authored = join(("checkpoints", at)), _authored(new.checkpoints[at])
+            yield Change(join(("checkpoints", index)), ChangeKind.REMOVED, before=_authored(old.checkpoints[index]))
+    for name, index in after.items():
+        path, authored = join(("checkpoints", index)), _authored(new.checkpoints[index])
         if name not in before:
             yield Change(path, ChangeKind.ADDED, after=authored)
             continue
         if name not in unmoved:
-            yield Change(path, ChangeKind.MOVED, before[name], at)
+            yield Change(path, ChangeKind.MOVED, before[name], index)
         yield from _compare(_authored(old.checkpoints[before[name]]), authored, path)
 
 
@@ -94,26 +94,26 @@ def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
 def _compare_parts(before: dict[str, Value], after: dict[str, Value], path: str) -> Iterator[Change]:
     """Compare artifacts, fields or agents. They are matched by id."""
     unmoved = _unmoved([name for name in before if name in after], [name for name in after if name in before])
-    for at, (name, part) in enumerate(before.items()):
+    for index, (name, part) in enumerate(before.items()):
         if name not in after:
-            yield Change(child(path, at), ChangeKind.REMOVED, before=part)
-    for at, (name, part) in enumerate(after.items()):
+            yield Change(child(path, index), ChangeKind.REMOVED, before=part)
+    for index, (name, part) in enumerate(after.items()):
         if name not in before:
-            yield Change(child(path, at), ChangeKind.ADDED, after=part)
+            yield Change(child(path, index), ChangeKind.ADDED, after=part)
             continue
         if name not in unmoved:
-            yield Change(child(path, at), ChangeKind.MOVED, list(before).index(name), at)
-        yield from _compare(before[name], part, child(path, at))
+            yield Change(child(path, index), ChangeKind.MOVED, list(before).index(name), index)
+        yield from _compare(before[name], part, child(path, index))
 
 
 def _unmoved(before: list[str], after: list[str]) -> set[str]:
-    """The names that are still in the same order. The others have moved."""
+    """The names that are still in the same order. All others have moved."""
     blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
     return {name for block in blocks for name in before[block.a : block.a + block.size]}
 
 
 def _ids(parts: list[Value]) -> list[str] | None:
-    """The ids of the parts, or None unless each part has its own id."""
+    """The ids of the parts, or None if any part has no unique id."""
     found = [name for part in parts if (name := next(filter(None, (text(part, key) for key in _IDS)), None))]
     return found if len(found) == len(parts) == len(set(found)) else None
 

@@ -8,13 +8,13 @@ from enum import StrEnum
 class CreationMode(StrEnum):
     SINGLE = "single"  # one agent
     PREDEFINED = "predefined"  # several, named in the definition
-    META_AGENT = "meta_agent"  # a team that a meta-agent designs
+    META_AGENT = "meta_agent"  # several, designed by a meta-agent
 
 
 class DiscussionMode(StrEnum):
     SEQUENTIAL = "sequential"  # one after the other; each sees all earlier messages
-    COUNCIL = "council"  # all answer and review each other's answers; a chair decides
-    PARALLEL = "parallel"  # all answer independently at the same time; one merges the answers
+    COUNCIL = "council"  # all answer, then review each other's answers; a chair decides
+    PARALLEL = "parallel"  # all answer independently at the same time; one agent merges the answers
     DEBATE = "debate"  # two sides argue in rounds; a judge decides
 
 
@@ -66,8 +66,8 @@ class ContentFormat(StrEnum):
 
 
 class LoopKind(StrEnum):
-    DECLARED_DONE = "declared_done"  # the agent, script or function says so
-    CHECK_SCRIPT = "check_script"  # a script passes
+    DECLARED_DONE = "declared_done"  # the agent, script or function declares the work done
+    CHECK_SCRIPT = "check_script"  # a check script passes
     JSON_CONDITION = "json_condition"  # a field of the output has a value
 
 

@@ -1,4 +1,4 @@
-"""The `execution` section of a checkpoint: who or what executes it, and how."""
+"""The `execution` section of a checkpoint: its mode, and the configuration of that mode."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AgentConfig(DefinitionModel):
 
 
 class ScriptLimits(DefinitionModel):
-    """Limits of a script. None means the limit of the settings."""
+    """Resource limits of a script. None: the limit from the settings."""
 
     memory_mb: Count | None = None
     processes: Count | None = None

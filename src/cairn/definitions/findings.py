@@ -59,7 +59,7 @@ class AgentError(DefinitionError):
 
 @dataclass(frozen=True, slots=True)
 class DefinitionLimits:
-    """Limits against mistakes. The settings can change them."""
+    """Limits that catch mistakes. The settings can change them."""
 
     max_checkpoints: int = 200
     max_timeout_minutes: float = 480

@@ -27,7 +27,7 @@ _EXPECTED = {
 
 
 def check(fields: Iterable[InputField], values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
-    """The answers with defaults and without unanswered fields, and the findings, each at its field."""
+    """Return the answers, with defaults and without unanswered fields, and the findings with the paths of fields."""
     clean: dict[str, Value] = {}
     known = {field.name: field for field in fields}
     unknown = [name for name in values if name not in known]

@@ -28,5 +28,5 @@ class DefinitionModel(BaseModel):
 
     @property
     def document(self) -> Document:
-        """The document it was parsed from, without fields that were left out."""
+        """The document from which it was parsed. Omitted fields stay omitted."""
         return cast("Document", self.model_dump(mode="json", exclude_unset=True))

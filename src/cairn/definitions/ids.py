@@ -1,4 +1,4 @@
-"""Assign ids, times and versions. A part that stays the same keeps its id."""
+"""Assign ids, times and versions. A part keeps its id when the definition changes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ CHECKPOINT_SYSTEM = ("checkpoint_id", "created_at", "updated_at")
 def assign_ids(
     new: PipelineDefinition, old: PipelineDefinition | None, new_id: NewId, *, keep: bool = False
 ) -> PipelineDefinition:
-    """Give every part the id of the same part in `old`, with `keep` its own id, or else a new one.
+    """Give each part the id of the same part in `old`, otherwise a new one, or with `keep` its own.
 
-    Only imports keep the ids of the document. Otherwise an id could be copied from one pipeline to another.
+    Only imports keep the ids of the document. Otherwise, an id could be copied from one pipeline to another.
     """
     document, before = new.document, old.document if old else {}
     _set_id(document, before, "pipeline_id", keep, new_id)
-    for checkpoint, same in _pairs(document, before, ("checkpoints",), "checkpoint_id", ("key",)):
-        _set_id(checkpoint, same, "checkpoint_id", keep, new_id)
-        for part, old_part, id_name in _parts(checkpoint, same):
+    for checkpoint, old_checkpoint in _pairs(document, before, ("checkpoints",), "checkpoint_id", ("key",)):
+        _set_id(checkpoint, old_checkpoint, "checkpoint_id", keep, new_id)
+        for part, old_part, id_name in _parts(checkpoint, old_checkpoint):
             _set_id(part, old_part, id_name, keep, new_id)
     document["checkpoint_order"] = [checkpoint["checkpoint_id"] for _, checkpoint in objects(document, "checkpoints")]
     return PipelineDefinition.parse(document)
@@ -46,7 +46,7 @@ def stamp(new: PipelineDefinition, old: PipelineDefinition | None, at: str) -> P
 
 
 def without_ids(definition: PipelineDefinition) -> PipelineDefinition:
-    """The definition without ids, times and versions, as for a copy."""
+    """The definition without ids, times and versions."""
     document = definition.document
     for name in (*PIPELINE_SYSTEM, "checkpoint_order"):
         document.pop(name, None)
@@ -68,15 +68,15 @@ def is_structural(old: PipelineDefinition, new: PipelineDefinition) -> bool:
     return structure(old) != structure(new)
 
 
-def _stamp(part: Document, same: Document, at: str) -> None:
-    part["created_at"] = text(same, "created_at") or at
-    part["updated_at"] = text(same, "updated_at") or at
-    if canonical(part) != canonical(same):
+def _stamp(part: Document, old: Document, at: str) -> None:
+    part["created_at"] = text(old, "created_at") or at
+    part["updated_at"] = text(old, "updated_at") or at
+    if canonical(part) != canonical(old):
         part["updated_at"] = at
 
 
 def _parts(checkpoint: Document, old: Document) -> Iterator[tuple[Document, Document, str]]:
-    """The parts of a checkpoint that have an id, each with the same part of the old checkpoint."""
+    """The parts of a checkpoint that have ids, each paired with the same part of the old checkpoint."""
     fields, agents = ("execution", "human_only_config", "input_fields"), ("execution", "agent_config", "agents")
     for part, old_part in _pairs(checkpoint, old, ("output", "artifacts"), "artifact_id", ("name",)):
         yield part, old_part, "artifact_id"
@@ -97,13 +97,13 @@ def _pairs(
     parts = [part for _, part in objects(new, *path)]
     found: dict[int, Document] = {}
     for fields in ((id_name,), names):
-        for at, part in enumerate(parts):
-            if at not in found and (name := _first_text(part, fields)):
+        for index, part in enumerate(parts):
+            if index not in found and (name := _first_text(part, fields)):
                 old_part = next((other for other in unmatched if _first_text(other, fields) == name), None)
                 if old_part is not None:
-                    found[at] = old_part
+                    found[index] = old_part
                     unmatched.remove(old_part)
-    return ((part, found.get(at, {})) for at, part in enumerate(parts))
+    return ((part, found.get(index, {})) for index, part in enumerate(parts))
 
 
 def _set_id(part: Document, old: Document, id_name: str, keep: bool, new_id: NewId) -> None:

@@ -1,7 +1,7 @@
 """Paths into a run's input and context, and input mappings.
 
-`ticket.tags[0].name` starts at the output of the checkpoint `ticket`, `input.text` at the run's input. A name with dots
-or brackets is written in brackets and quotes: `report["v1.2"]`. A `?` at the end makes the path optional.
+`ticket.tags[0].name` starts at the output of the checkpoint `ticket`, and `input.text` at the run's input. Write names
+that contain dots or brackets in brackets and quotes: `report["v1.2"]`. A `?` at the end makes the path optional.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PathError(ValueError):
 
 
 class MappingError(ValueError):
-    """Inputs that were not found, with a message for each input name."""
+    """Some mapped inputs were not found. Has a message for each of them."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         self.errors = dict(errors)
@@ -42,7 +42,7 @@ class Path:
         return f"{self.prefix(len(self.steps))}{'?' if self.is_optional else ''}"
 
     def prefix(self, count: int) -> str:
-        """The first steps of the path, as text."""
+        """The path up to this number of steps, as text."""
         return self.root + "".join(_format_step(step) for step in self.steps[:count])
 
 
@@ -55,19 +55,19 @@ def parse_path(text: str) -> Path:
     if not root:
         raise PathError(f"invalid path {text!r}: start with the key of a checkpoint or with `input`")
     steps: list[str | int] = []
-    at = root.end()
-    while at < len(body):
-        step = _STEP.match(body, at)
+    position = root.end()
+    while position < len(body):
+        step = _STEP.match(body, position)
         if not step:
-            message = f'expected .name, [0] or ["name"], but got {body[at:]!r}'
+            message = f'expected .name, [0] or ["name"], but got {body[position:]!r}'
             raise PathError(f"invalid path {text!r}: {message}")
         steps.append(int(step["index"]) if step["index"] else step["name"] or _decode_quoted(step["quoted"], text))
-        at = step.end()
+        position = step.end()
     return Path(root[0], tuple(steps), is_optional)
 
 
 def resolve(paths: Mapping[str, str], context: Mapping[str, Value]) -> dict[str, Value]:
-    """The mapped inputs, or without a mapping the whole context. Missing optional inputs are left out."""
+    """The mapped inputs without missing optional ones, or the complete context if nothing is mapped."""
     if not paths:
         return dict(context)
     found: dict[str, Value] = {}
@@ -85,7 +85,7 @@ def resolve(paths: Mapping[str, str], context: Mapping[str, Value]) -> dict[str,
 
 
 def follow(path: Path, context: Mapping[str, Value]) -> Value:
-    """The value at the path. LookupError if there is none."""
+    """Return the value at the path. Raises LookupError if there is none."""
     if path.root not in context:
         known = f"has {', '.join(sorted(context))}" if context else "is empty"
         raise LookupError(f"{path}: expected {path.root!r} in the run's context, but it {known}")

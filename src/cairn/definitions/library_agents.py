@@ -61,7 +61,7 @@ def _validator() -> jsonschema_rs.Validator:
 def read_agent(
     document: Value, *, positions: SourceMap | None = None, servers: Collection[str] | None = None
 ) -> LibraryAgent:
-    """Read an agent. AgentError with all findings. Without `servers`, any server name is valid."""
+    """Read an agent. Raises AgentError with all findings. Without `servers`, any server name is valid."""
     positions = positions or SourceMap()
     findings = list(dict.fromkeys(_check(document, positions, servers)))
     if findings or not isinstance(document, dict):
@@ -86,10 +86,10 @@ def _check(document: Value, positions: SourceMap, servers: Collection[str] | Non
         except SchemaError as error:
             yield _located(f"/{name}{error.path}", error.message, positions)
     tools = document.get("tools")
-    for at, tool in enumerate(tools if isinstance(tools, list) else []):
+    for index, tool in enumerate(tools if isinstance(tools, list) else []):
         server = tool.removeprefix(_MCP).partition("/")[0] if isinstance(tool, str) and tool.startswith(_MCP) else None
         if servers is not None and server is not None and server not in servers:
-            yield _located(join(("tools", at)), unknown_server(server, servers), positions)
+            yield _located(join(("tools", index)), unknown_server(server, servers), positions)
 
 
 def _located(path: str, message: str, positions: SourceMap, key: str | None = None) -> Finding:

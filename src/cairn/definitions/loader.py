@@ -40,7 +40,7 @@ def load(
     agents: Library | None = None,
     positions: SourceMap | None = None,
 ) -> LoadedDefinition:
-    """Load a document in the full form or with short forms. DefinitionError with all findings."""
+    """Load a document in the full form or with short forms. Raises DefinitionError with all findings."""
     expansion, findings = _read(document, limits, KnownReferences(functions, servers, agents), positions)
     if errors(findings) or not isinstance(expansion, dict):
         raise DefinitionError(findings)
@@ -56,7 +56,7 @@ def check(
     agents: Library | None = None,
     positions: SourceMap | None = None,
 ) -> list[Finding]:
-    """All findings in a document.
+    """Return all findings in a document.
 
     Without `functions`, `servers` or `agents`, any name of a function, tool server or library agent is valid.
     """
@@ -65,7 +65,7 @@ def check(
 
 @dataclass(frozen=True, slots=True)
 class KnownReferences:
-    """The names that a document may refer to. None: any name."""
+    """The functions, tool servers and agents that a document can refer to. None: any name."""
 
     functions: Collection[str] | None = None
     servers: Collection[str] | None = None
@@ -75,7 +75,7 @@ class KnownReferences:
 def _read(
     document: Value, limits: DefinitionLimits, known: KnownReferences, positions: SourceMap | None
 ) -> tuple[Value, list[Finding]]:
-    """The full form, and its findings."""
+    """Return the full form and the findings."""
     if too_large := list(check_size(document, limits)):
         return None, [_SourcePositions(document, SourcePointers(), positions).locate(finding) for finding in too_large]
     expansion = expand_tracked(document)
@@ -83,15 +83,15 @@ def _read(
     shape_errors = list(check_shape(expansion.document))
     invalid_paths = {error.finding.path for error in shape_errors}
     full = expansion.document if known.agents is None else with_schemas(expansion.document, known.agents)
-    meaning = _check_meaning(DefinitionOutline(full, invalid_paths), limits, known)
+    semantic_findings = _check_semantics(DefinitionOutline(full, invalid_paths), limits, known)
     found = [source.with_position(finding, finding.path) for finding in expansion.findings]
     found += [source.locate(error.finding, error.key) for error in shape_errors]
-    found += [source.locate(finding) for finding in meaning if finding.path not in invalid_paths]
+    found += [source.locate(finding) for finding in semantic_findings if finding.path not in invalid_paths]
     ordered = sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
     return expansion.document, ordered
 
 
-def _check_meaning(outline: DefinitionOutline, limits: DefinitionLimits, known: KnownReferences) -> Iterator[Finding]:
+def _check_semantics(outline: DefinitionOutline, limits: DefinitionLimits, known: KnownReferences) -> Iterator[Finding]:
     yield from check_names(outline)
     yield from check_graph(outline)
     yield from check_outputs(outline)

@@ -1,4 +1,4 @@
-"""A pipeline definition in its full form, as immutable typed values. A document that passes the checks parses."""
+"""A pipeline definition in its full form, as immutable typed values. Each document that passes the checks parses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BudgetLimits(DefinitionModel):
 
 
 class BudgetDefinition(BudgetLimits):
-    """The budget of one run, and of all runs of the pipeline in a calendar month."""
+    """The budget of each run, and of all runs of the pipeline in a calendar month."""
 
     per_month: BudgetLimits | None = None
 
@@ -177,7 +177,7 @@ class CheckpointDefinition(DefinitionModel):
 
     @property
     def stage_name(self) -> str:
-        """The stage. By default a checkpoint is its own stage."""
+        """The name of the stage. By default, a checkpoint is its own stage."""
         return self.stage or self.key
 
     @property
@@ -217,7 +217,7 @@ class PipelineDefinition(DefinitionModel):
 
     @property
     def missing_scripts(self) -> list[tuple[int, str]]:
-        """Positions of checkpoints whose script file does not exist, with the missing path."""
+        """The positions of checkpoints whose script file is missing, each with the path of the file."""
         files = ((position, c.script_file) for position, c in enumerate(self.checkpoints))
         return [(position, path) for position, path in files if path is not None and path not in self.scripts]
 

@@ -1,4 +1,4 @@
-"""The valid parts of a definition, for the checks to read."""
+"""The valid parts of a definition, as the checks read them."""
 
 from __future__ import annotations
 
@@ -51,11 +51,13 @@ class DefinitionOutline:
         self._invalid_paths = invalid_paths
         checkpoints = objects(document, "checkpoints")
         self.checkpoints = [
-            CheckpointOutline(at, key, checkpoint) for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))
+            CheckpointOutline(index, key, checkpoint)
+            for index, checkpoint in checkpoints
+            if (key := text(checkpoint, "key"))
         ]
 
     def is_valid(self, path: str) -> bool:
-        """Whether the shape check found no error at the path or below."""
+        """Whether the shape check found no error at or below the path."""
         return not any(invalid == path or invalid.startswith(f"{path}/") for invalid in self._invalid_paths)
 
     def schema(self, path: str, value: Value) -> JsonSchema | None:
@@ -69,7 +71,7 @@ class DefinitionOutline:
 
     @cached_property
     def completed_before(self) -> dict[str, frozenset[str]]:
-        """For each key, the checkpoints that are certain to be completed when it starts."""
+        """For each key, the checkpoints that are certainly completed when it starts."""
         found: dict[str, frozenset[str]] = {}
         for checkpoint in sorted(self.by_key.values(), key=lambda checkpoint: checkpoint.position):
             needs = self._prerequisites[checkpoint.key]
@@ -81,7 +83,7 @@ class DefinitionOutline:
 
     @cached_property
     def _prerequisites(self) -> dict[str, frozenset[str]]:
-        """The direct prerequisites as a run computes them, without invalid needs."""
+        """The direct prerequisites of each checkpoint, computed as in a run, without invalid needs."""
         plan = Plan(
             tuple(
                 Checkpoint(

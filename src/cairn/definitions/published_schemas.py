@@ -1,4 +1,4 @@
-"""The published schemas: of the full form, and of what authors can write."""
+"""The published schemas: one for the full form, and one for authoring."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def authoring_schema() -> dict[str, Any]:
     formats, task = checkpoint["allOf"][1], checkpoint["allOf"][2]
     formats["if"] = {"anyOf": [formats["if"], {"required": ["script"]}, {"required": ["function"]}]}
     task["if"] = {"anyOf": [task["if"], {"required": ["prompt"]}, {"required": ["agent"]}]}
-    # A short form can replace what the full form requires.
+    # A short form can replace fields that the full form requires.
     del parts["Execution"]["required"], parts["FunctionConfig"]["required"], parts["HumanOnlyConfig"]["required"]
     del parts["HumanOnlyConfig"]["then"], parts["HumanOnlyConfig"]["if"]
     del parts["ScriptConfig"]["allOf"][1]["else"]

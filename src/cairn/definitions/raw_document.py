@@ -1,4 +1,4 @@
-"""Read values from an unchecked document. A value of another type counts as missing."""
+"""Read values from an unchecked document. A value of the wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def items(holder: Value, *path: str) -> list[Value]:
 
 
 def objects(holder: Value, *path: str) -> list[tuple[int, Document]]:
-    """The objects in the list at the path, with their positions."""
-    return [(at, item) for at, item in enumerate(items(holder, *path)) if isinstance(item, dict)]
+    """The objects in the list at the path, with their indexes."""
+    return [(index, item) for index, item in enumerate(items(holder, *path)) if isinstance(item, dict)]
 
 
 def texts(holder: Value, *path: str) -> list[tuple[int, str]]:
-    """The strings in the list at the path, with their positions."""
-    return [(at, item) for at, item in enumerate(items(holder, *path)) if isinstance(item, str)]
+    """The strings in the list at the path, with their indexes."""
+    return [(index, item) for index, item in enumerate(items(holder, *path)) if isinstance(item, str)]
 
 
 def text(holder: Value, *path: str) -> str | None:

@@ -30,9 +30,9 @@ def compile_policies(definition: PipelineDefinition) -> dict[str, CheckpointPoli
 
 
 def compile_plan(started: PipelineDefinition, newest: PipelineDefinition, *, revision: int = 1) -> Plan:
-    """The graph of the definition that the run started with, and all other settings of the newest definition.
+    """Combine the graph of the definition that the run started with and all other settings of the newest definition.
 
-    `revision` is that of `newest`.
+    `revision` is the revision of `newest`.
     """
     timeout = newest.config.timeout_config
     return Plan(
@@ -48,7 +48,7 @@ def compile_plan(started: PipelineDefinition, newest: PipelineDefinition, *, rev
 
 
 def _current(checkpoint: CheckpointDefinition, newest: PipelineDefinition) -> CheckpointDefinition:
-    """The same checkpoint in the newest definition, found by its id, because its key can change."""
+    """The same checkpoint in the newest definition. It is found by id, because its key can change."""
     if checkpoint.checkpoint_id is not None and checkpoint.checkpoint_id in newest.by_id:
         return newest.by_id[checkpoint.checkpoint_id]
     return newest.by_key.get(checkpoint.key, checkpoint)

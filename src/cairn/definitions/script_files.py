@@ -11,8 +11,8 @@ from cairn.definitions.raw_document import section
 from cairn.documents import Value
 
 MAX_BYTES = 1024 * 1024  # of one script
-_MAX_NAME_BYTES = 255  # of one part of a path, on every file system
-_RESERVED_PREFIX = ".cairn-new-"  # of files that are being written
+_MAX_NAME_BYTES = 255  # per part of a path; every supported file system allows this
+_RESERVED_PREFIX = ".cairn-new-"  # the names of files that are being written
 _PART = re.compile(r"\.?[^/.\\\x00-\x1f][^/\\\x00-\x1f]*")
 
 
@@ -29,7 +29,7 @@ def normalize_path(path: str) -> str:
 
 
 def path_error(path: str) -> str | None:
-    """Why a script can't have this path, or None."""
+    """The reason why a script can't have this path, or None."""
     parts = normalize_path(path).split("/")
     if not all(_PART.fullmatch(part) for part in parts) or len(path) > 500:
         return "expected a relative path with forward slashes that stays inside the scripts folder"
@@ -39,7 +39,7 @@ def path_error(path: str) -> str | None:
 
 
 def reference(text: str) -> Document:
-    """The entry in a definition that refers to the text."""
+    """The entry in a definition that refers to this text."""
     content = text.encode(errors="replace")
     return {"checksum": sha256(content).hexdigest(), "size_bytes": len(content)}
 
@@ -60,7 +60,7 @@ def replace_texts(pipeline: Document) -> None:
 
 
 def with_texts(document: Mapping[str, Value], texts: Mapping[str, str]) -> Document:
-    """The document with the known script texts instead of references, so that it can be applied elsewhere."""
+    """The document with the known script texts instead of references, for applying it to another installation."""
     scripts = document.get("scripts")
     if not isinstance(scripts, dict) or not scripts:
         return dict(document)

@@ -1,4 +1,4 @@
-"""The form for a script's parameters, made from their schema or their current values."""
+"""The form for a script's parameters, derived from their schema or their current values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.definitions.json_schema.validator import SchemaError, check_value
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 from cairn.documents.pointers import join
 
-MAX_SINGLE_LINE = 200  # characters; fields for longer texts have several lines
+MAX_SINGLE_LINE = 200  # characters; fields for longer texts are multi-line
 _TYPES = {
     "string": FieldType.TEXT,
     "number": FieldType.NUMBER,
@@ -27,13 +27,13 @@ _KEYWORDS = (
 
 
 def form_question(config: ScriptConfig) -> dict[str, Any]:
-    """The form as a value, which is the same for the same definition."""
+    """The form as JSON, which is the same for the same definition."""
     fields = [field.model_dump(mode="json") for field in form_fields(config)]
     return {"prompt": config.user_input_prompt or "", "fields": fields}
 
 
 def form_fields(config: ScriptConfig) -> tuple[InputField, ...]:
-    """One field for each parameter that is in the schema or has a value."""
+    """A field for each parameter that is in the schema or has a value."""
     schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else {}
     described = _object(schema.get("properties"))
     listed = schema.get("required")
@@ -43,7 +43,7 @@ def form_fields(config: ScriptConfig) -> tuple[InputField, ...]:
 
 
 def check_answers(config: ScriptConfig, values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
-    """The parameters from the answers, and the findings, each at its field."""
+    """Return the parameters from the answers, and the findings with the paths of fields."""
     fields = form_fields(config)
     clean, findings = form_validation.check(fields, values)
     for field in fields:

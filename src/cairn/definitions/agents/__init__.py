@@ -1,4 +1,4 @@
-"""The built-in agents of the library. Each YAML file in this folder defines one and has its name."""
+"""The built-in agents of the library. Each YAML file in this folder defines the agent of that name."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def fill_checkpoint(checkpoint: Document) -> None:
 
 
 def declare_form_artifact(checkpoint: Document) -> bool:
-    """Declare the artifact that a form saves, unless the checkpoint declares its artifacts itself."""
+    """Declare the artifact that a form saves, unless the checkpoint declares artifacts itself."""
     form = section(checkpoint, "execution", "human_only_config")
     name, saved_format = text(form, "artifact_name"), form.get("artifact_format", "json")
     output = _ensure_object(checkpoint, "output")
@@ -128,7 +128,7 @@ def _fill(holder: Value, values: Document) -> None:
 
 
 def _fill_switch(holder: Value, key: str, values: Document) -> None:
-    """Fill in a section that is on when it is present, unless it sets `enabled`."""
+    """Fill in a section whose presence enables it, unless it sets `enabled`."""
     is_present = isinstance(holder, dict) and key in holder
     switch = _ensure_object(holder, key)
     _fill(switch, {"enabled": is_present})
@@ -136,6 +136,6 @@ def _fill_switch(holder: Value, key: str, values: Document) -> None:
 
 
 def _ensure_object(holder: Value, key: str) -> Document:
-    """The object under the key, created if missing. If the value is not an object, a detached one."""
+    """The object under the key, which is created if missing. If the value is not an object, a detached object."""
     found = holder.setdefault(key, {}) if isinstance(holder, dict) else None
     return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Expand what an author writes to the full form: short forms, keys, order, references and defaults."""
+"""Expand an author's document to the full form: short forms, keys, order, references and defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_AN_OBJECT = "expected an object with at least pipeline_name"
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The full form of a document, the origins of its parts, and findings."""
+    """The full form of a document, with the origins of its parts and the findings."""
 
     document: Value
     origins: SourcePointers
@@ -30,7 +30,7 @@ class Expansion:
 
 
 def expand(document: Value) -> Document:
-    """The full form. Invalid parts stay unchanged: `check` reports them."""
+    """The full form. Invalid parts stay unchanged, and `check` reports them."""
     expansion = expand_tracked(document)
     if expansion.findings:
         raise DefinitionError(expansion.findings)
@@ -50,7 +50,9 @@ def expand_tracked(document: Value) -> Expansion:
     if listed := items(pipeline, "checkpoints"):
         _add_names([checkpoint for _, checkpoint in objects(pipeline, "checkpoints")])
         order = apply_order(pipeline, findings)
-        checkpoints = [_checkpoint(listed[at], position, at, origins, findings) for position, at in enumerate(order)]
+        checkpoints = [
+            _checkpoint(listed[index], position, index, origins, findings) for position, index in enumerate(order)
+        ]
         pipeline["checkpoints"] = checkpoints
         use_keys(pipeline)
     replace_texts(pipeline)
@@ -73,8 +75,9 @@ def _add_names(checkpoints: list[Document]) -> None:
             names.add(checkpoint["checkpoint_name"])
 
 
-def _checkpoint(short: Value, position: int, at: int, origins: SourcePointers, findings: list[Finding]) -> Value:
-    target, source = join(("checkpoints", position)), join(("checkpoints", at))
+def _checkpoint(short: Value, position: int, index: int, origins: SourcePointers, findings: list[Finding]) -> Value:
+    """Expand the checkpoint at `index` of the author's document, which has this position in the full form."""
+    target, source = join(("checkpoints", position)), join(("checkpoints", index))
     if target != source:
         origins.move(target, source)
     if not isinstance(short, dict):

@@ -55,7 +55,7 @@ def _remove_replaced(patched: Document, name: str, *, is_form: bool) -> None:
 
 
 def _update_form_artifact(patched: Document, before: Document) -> None:
-    """Rename the declared artifact when the form saves it under another name, so that it stays the same artifact."""
+    """If the form saves its artifact under another name, rename the declared artifact, so that it keeps its id."""
     after = section(patched, "execution", "human_only_config")
     old = text(before, "artifact_name") if before.get("save_as_artifact") is True else None
     new = text(after, "artifact_name") if after.get("save_as_artifact") is True else None

@@ -13,24 +13,27 @@ NEEDS = "required_checkpoint_ids"
 
 
 def apply_order(pipeline: Document, findings: list[Finding]) -> list[int]:
-    """The order of `checkpoint_order`, as positions in the list. Removes it, because the list will have that order."""
-    as_listed = list(range(len(items(pipeline, "checkpoints"))))
+    """Return the order that `checkpoint_order` requires, as indexes into the list, and remove `checkpoint_order`.
+
+    If it is missing or invalid, return the order of the list.
+    """
+    list_order = list(range(len(items(pipeline, "checkpoints"))))
     references = texts(pipeline, "checkpoint_order")
     if "checkpoint_order" not in pipeline or len(references) != len(items(pipeline, "checkpoint_order")):
-        return as_listed
+        return list_order
     checkpoints = objects(pipeline, "checkpoints")
-    by_key = {key: at for at, checkpoint in checkpoints if (key := text(checkpoint, "key"))}
-    by_id = {own_id: at for at, checkpoint in checkpoints if (own_id := text(checkpoint, "checkpoint_id"))}
+    by_key = {key: index for index, checkpoint in checkpoints if (key := text(checkpoint, "key"))}
+    by_id = {own_id: index for index, checkpoint in checkpoints if (own_id := text(checkpoint, "checkpoint_id"))}
     order = [by_id.get(reference.lower(), by_key.get(reference)) for _, reference in references]
     for position, reference in references:
         if order[position] is None:
             findings.append(Finding(join(("checkpoint_order", position)), f"unknown checkpoint {reference!r}"))
-    if missing := [key for key, at in by_key.items() if at not in order]:
+    if missing := [key for key, index in by_key.items() if index not in order]:
         message = f"expected all checkpoints: add {', '.join(missing)}, or leave out checkpoint_order"
         findings.append(Finding("/checkpoint_order", message))
-    found = [at for at in order if at is not None]
-    if sorted(found) != as_listed:
-        return as_listed
+    found = [index for index in order if index is not None]
+    if sorted(found) != list_order:
+        return list_order
     del pipeline["checkpoint_order"]
     return found
 
@@ -51,14 +54,14 @@ def merge_needs(checkpoint: Document, origins: SourcePointers, target: str, sour
         dependencies[NEEDS] = needs
         origins.move(target + path, origin)
         return
-    added = [(at, need) for at, need in enumerate(needs) if need not in before]
+    added = [(index, need) for index, need in enumerate(needs) if need not in before]
     dependencies[NEEDS] = [*before, *(need for _, need in added)]
-    for offset, (at, _) in enumerate(added):
-        origins.move(child(target + path, len(before) + offset), child(origin, at))
+    for offset, (index, _) in enumerate(added):
+        origins.move(child(target + path, len(before) + offset), child(origin, index))
 
 
 def use_keys(pipeline: Document) -> None:
-    """Convert references by id, as in exports: those to checkpoints into keys, those to artifacts into names."""
+    """Convert references by id, as in exports: ids of checkpoints to keys, and ids of artifacts to names."""
     checkpoints = [checkpoint for _, checkpoint in objects(pipeline, "checkpoints")]
     pairs = [(text(checkpoint, "checkpoint_id"), text(checkpoint, "key")) for checkpoint in checkpoints]
     keys = {own_id: key for own_id, key in pairs if own_id and key}
@@ -80,6 +83,6 @@ def _artifact_names(checkpoint: Document) -> dict[str, str]:
 
 
 def _rename(references: list[Value], names: dict[str, str]) -> None:
-    for at, reference in enumerate(references):
+    for index, reference in enumerate(references):
         if isinstance(reference, str):
-            references[at] = names.get(reference.lower(), reference)
+            references[index] = names.get(reference.lower(), reference)

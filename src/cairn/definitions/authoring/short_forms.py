@@ -32,7 +32,7 @@ FORM_INSTRUCTIONS = "Please fill in this form."
 def expand_short_forms(
     short: Document, origins: SourcePointers, target: str, source: str
 ) -> tuple[Document, list[Finding]]:
-    """Expand all short forms. Invalid values stay unchanged: the shape check reports them."""
+    """Expand all short forms. Invalid values stay unchanged, and the shape check reports them."""
     draft = _Draft({key: value for key, value in short.items() if key not in _FORMS}, origins, target, source)
     is_form = "form" in short or draft.get(MODE) == ExecutionMode.HUMAN_ONLY.value
     for key, forms in _FORMS.items():
@@ -104,7 +104,7 @@ def _approve(value: Value, _: bool) -> Iterator[Assignment]:
         yield ("human_interaction", "requires_approval_to_complete"), True, ()
 
 
-# In the order in which they are expanded.
+# In the order of expansion.
 _FORMS: dict[str, Callable[[Value, bool], Iterator[Assignment]]] = {
     "agent": _agent,
     "script": _script,
@@ -136,7 +136,7 @@ class _Draft:
     def set(self, path: tuple[str, ...], value: Value, key: str, inner: tuple[str | int, ...] = ()) -> None:
         holder = self._holder(path[:-1])
         if holder is None:
-            return  # the shape check reports the value that is not an object
+            return  # a value on the path is not an object, which the shape check reports
         if path[-1] not in holder:
             holder[path[-1]] = value
             self.origins.move(f"{self.target}{join(path)}", f"{child(self.source, key)}{join(inner)}")

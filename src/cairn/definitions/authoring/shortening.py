@@ -1,4 +1,4 @@
-"""Shorten the full form to what an author would write: short forms, without defaults."""
+"""Shorten the full form to the form that authors write, with short forms and without defaults."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHECKPOINT_ORDER = (
 
 
 def shorten(pipeline: Document) -> Document:
-    """A document that expands to this one, which must have no ids. Modifies `pipeline`."""
+    """A document that expands to `pipeline`, which must not contain ids. Modifies `pipeline`."""
     config = section(pipeline, "config")
     _drop_switch(config, "timeout_config", defaults.RUN_TIMEOUT)
     _drop(config, {"auto_advance": False})
@@ -196,7 +196,7 @@ def _drop_section(holder: Document, key: str, values: Document) -> None:
 
 
 def _drop_switch(holder: Document, key: str, values: Document) -> None:
-    """Shorten a section that is on when it is present."""
+    """Shorten a section whose presence enables it."""
     switch = section(holder, key)
     _drop(switch, values)
     if switch == {"enabled": False}:

@@ -1,18 +1,18 @@
-"""Make keys and slugs from names, and names from keys."""
+"""Derive keys and slugs from names, and names from keys."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection
 
-RESERVED = frozenset({"input"})  # names the run's input in an input mapping
+RESERVED = frozenset({"input"})  # refers to the run's input in input mappings
 _SLUG_CATEGORIES = frozenset({"Ll", "Lm", "Lo", "Nd"})
 _SLUG_LENGTH = 60
 _KEY_LENGTH = 63
 
 
 def slug(name: str, *, empty: str = "checkpoint") -> str:
-    """Lowercase letters and digits of any script. Everything between them becomes one underscore."""
+    """Keep lowercase letters and digits of any script, and replace everything between them with one underscore."""
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
     words = "".join(letter if unicodedata.category(letter) in _SLUG_CATEGORIES else " " for letter in text)
     return "_".join(words.split())[:_SLUG_LENGTH].strip("_") or empty

@@ -10,7 +10,7 @@ from cairn.documents.pointers import nearest, parent
 
 @dataclass(slots=True)
 class SourcePointers:
-    """The origins of moved parts, by JSON pointer. The pointers of all other parts are the same in both documents."""
+    """The origins of moved parts, by JSON pointer. All other parts have the same pointer in both documents."""
 
     moved: dict[str, str] = field(default_factory=dict[str, str])
 

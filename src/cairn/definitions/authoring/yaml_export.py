@@ -18,7 +18,7 @@ NO_SCRIPTS: Mapping[str, str] = MappingProxyType({})
 def to_yaml(definition: PipelineDefinition, scripts: Mapping[str, str] = NO_SCRIPTS) -> str:
     """The definition in short forms, without ids, times, versions and defaults.
 
-    With `scripts`, the texts of its scripts by path, it can be applied elsewhere.
+    Include `scripts`, the texts of its scripts by path, to apply it to another installation.
     """
     full = without_ids(definition).document
     short = shorten(without_ids(definition).document)

@@ -1,1 +1,1 @@
-"""Checks of a definition, by topic. Each check reads the full form, other parts of which can be invalid."""
+"""Checks of a definition, by topic. They read the full form, in which other parts can be invalid."""

@@ -66,8 +66,8 @@ def _schemas(outline: DefinitionOutline) -> Iterator[tuple[str, Value]]:
         yield checkpoint.pointer("output_schema"), checkpoint.document.get("output_schema")
         yield checkpoint.pointer(*_PARAMETERS), get(checkpoint.document, *_PARAMETERS)
         for path, name in ((("output", "artifacts"), "schema"), (_FIELDS, "validation")):
-            for at, part in objects(checkpoint.document, *path):
-                yield child(checkpoint.pointer(*path, at), name), part.get(name)
+            for index, part in objects(checkpoint.document, *path):
+                yield child(checkpoint.pointer(*path, index), name), part.get(name)
 
 
 def _check_parameters(outline: DefinitionOutline) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Check the data that flows between checkpoints: each source must exist and match the input schema."""
+"""Check the data flow between checkpoints: each source must exist and match the input schema."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def check_flow(outline: DefinitionOutline) -> Iterator[Finding]:
 def _check_references(outline: DefinitionOutline, checkpoint: CheckpointOutline) -> Iterator[Finding]:
     """Check `include_checkpoint_outputs`."""
     references = ("inputs", "include_checkpoint_outputs")
-    for at, reference in objects(checkpoint.document, *references):
+    for index, reference in objects(checkpoint.document, *references):
         key = text(reference, "checkpoint_id")
         if key is None:
             continue
         if message := _never_available(outline, checkpoint, key) or _possibly_unavailable(outline, checkpoint, key):
-            yield Finding(checkpoint.pointer(*references, at, "checkpoint_id"), message)
+            yield Finding(checkpoint.pointer(*references, index, "checkpoint_id"), message)
         if key not in outline.by_key:
             continue
         artifacts = objects(outline.by_key[key].document, "output", "artifacts")
@@ -44,11 +44,11 @@ def _check_references(outline: DefinitionOutline, checkpoint: CheckpointOutline)
         for position, name in texts(reference, "artifact_ids"):
             if name not in names:
                 message = unknown_name(f"artifact of {key!r}", name, names)
-                yield Finding(checkpoint.pointer(*references, at, "artifact_ids", position), message)
+                yield Finding(checkpoint.pointer(*references, index, "artifact_ids", position), message)
 
 
 def _never_available(outline: DefinitionOutline, checkpoint: CheckpointOutline, key: str) -> str | None:
-    """Why the output of another checkpoint can never exist when this one starts, or None."""
+    """The reason why the output of a checkpoint can't exist when this checkpoint starts, or None."""
     if key not in outline.by_key:
         return unknown_name(
             "checkpoint", key, [other for other in outline.by_key if outline.is_before(other, checkpoint)]
@@ -61,7 +61,7 @@ def _never_available(outline: DefinitionOutline, checkpoint: CheckpointOutline, 
 
 
 def _possibly_unavailable(outline: DefinitionOutline, checkpoint: CheckpointOutline, key: str) -> str | None:
-    """Why the output may not exist yet, or None."""
+    """The reason why the output may not exist yet, or None."""
     if key in outline.completed_before.get(checkpoint.key, ()):
         return None
     return f"{key!r} may still be running when {checkpoint.key!r} starts: add it to `needs`"
@@ -96,7 +96,7 @@ def _check_source(
 
 
 def _root_schema(outline: DefinitionOutline, checkpoint: CheckpointOutline, root: str) -> SchemaView | str:
-    """The schema of the value under a key, or why there is never a value."""
+    """The schema of the value under a key, or the reason why there can't be a value."""
     if root == INPUT:
         return _view(outline, "/input_schema", get(outline.document, "input_schema"), fills=True)
     if message := _never_available(outline, checkpoint, root):
@@ -113,7 +113,7 @@ def _view(outline: DefinitionOutline, path: str, value: Value, *, fills: bool = 
 
 
 def _check_targets(checkpoint: CheckpointOutline, targets: list[str], expected: SchemaView) -> Iterator[Finding]:
-    """The mapped input is an object with exactly these keys."""
+    """Check the mapped input, which is an object with exactly these keys."""
     pointer = checkpoint.pointer("input_schema")
     if expected.declared_types is not None and "object" not in expected.declared_types:
         yield Finding(
@@ -133,7 +133,7 @@ def _check_targets(checkpoint: CheckpointOutline, targets: list[str], expected: 
 def _check_context(
     outline: DefinitionOutline, checkpoint: CheckpointOutline, expected: SchemaView
 ) -> Iterator[Finding]:
-    """Without a mapping, the input is the whole context: the run's input, and each output under its key."""
+    """Check the complete context, which is the input if nothing is mapped: the run's input and the outputs by key."""
     pointer = checkpoint.pointer("input_schema")
     for name in dict.fromkeys([*expected.required, *expected.properties]):
         found = _root_schema(outline, checkpoint, name)

@@ -20,10 +20,10 @@ def check_graph(outline: DefinitionOutline) -> Iterator[Finding]:
             message = f"{cycle[0]!r} waits for itself and could never start"
         yield Finding(outline.by_key[cycle[0]].pointer("dependencies", NEEDS), message)
     for checkpoint in outline.checkpoints:
-        for at, need in checkpoint.needs:
+        for index, need in checkpoint.needs:
             is_reported = checkpoint.key in group and group[checkpoint.key] == group.get(need)
             if not is_reported and (message := _invalid_need(outline, checkpoint, need)):
-                yield Finding(checkpoint.pointer("dependencies", NEEDS, at), message)
+                yield Finding(checkpoint.pointer("dependencies", NEEDS, index), message)
     yield from _check_stages(_in_order(outline))
 
 
@@ -36,7 +36,7 @@ def _invalid_need(outline: DefinitionOutline, checkpoint: CheckpointOutline, nee
 
 
 def _cycles(outline: DefinitionOutline) -> Iterator[tuple[list[str], set[str]]]:
-    """For each group of checkpoints that wait for each other, a shortest cycle and the whole group."""
+    """For each group of checkpoints that wait for each other, yield a shortest cycle and the group."""
     needs = {
         checkpoint.key: [need for _, need in checkpoint.needs if need in outline.by_key]
         for checkpoint in _in_order(outline)
@@ -57,7 +57,7 @@ def _cycles(outline: DefinitionOutline) -> Iterator[tuple[list[str], set[str]]]:
 
 
 def _reachable(start: str, edges: dict[str, list[str]]) -> dict[str, str]:
-    """All nodes that can be reached, each with its predecessor on a shortest path."""
+    """All reachable nodes, each with its predecessor on a shortest path."""
     predecessors: dict[str, str] = {}
     queue = deque([start])
     while queue:

@@ -39,7 +39,7 @@ def check_library(outline: DefinitionOutline, library: Library) -> Iterator[Find
 
 
 def with_schemas(document: Value, library: Library) -> Value:
-    """Give checkpoints without schemas those of their library agent, if it is their only agent."""
+    """Give checkpoints without schemas the schemas of their library agent, if it is their only agent."""
     if not isinstance(document, dict):
         return document
     checkpoints = document.get("checkpoints")

@@ -35,9 +35,9 @@ def check_names(outline: DefinitionOutline) -> Iterator[Finding]:
 
 def _duplicates(parts: list[tuple[int, Document]], holder: str, field: str, noun: str) -> Iterator[Finding]:
     first: dict[str, int] = {}
-    for at, part in parts:
+    for index, part in parts:
         value = (text(part, field) or "").strip()
         if value and value in first:
             other = join((*holder.split("/")[1:], first[value]))
-            yield Finding(child(child(holder, at), field), f"duplicate {noun} {value!r}, also used by {other}")
-        first.setdefault(value, at)
+            yield Finding(child(child(holder, index), field), f"duplicate {noun} {value!r}, also used by {other}")
+        first.setdefault(value, index)

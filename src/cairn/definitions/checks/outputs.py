@@ -39,22 +39,22 @@ def output_schema(outline: DefinitionOutline, checkpoint: CheckpointOutline) -> 
 
 
 def check_outputs(outline: DefinitionOutline) -> Iterator[Finding]:
-    """A form produces the artifact that it saves and those that people upload into its file fields."""
+    """Check that forms produce their artifacts: the answers that they save, and the uploads of their file fields."""
     for checkpoint in outline.checkpoints:
         if checkpoint.mode != ExecutionMode.HUMAN_ONLY:
             continue
         form = section(checkpoint.document, "execution", "human_only_config")
         saved = text(form, "artifact_name") if form.get("save_as_artifact") is True else None
         uploads = [text(field, "name") for _, field in objects(form, "input_fields") if field.get("type") == "file"]
-        for at, artifact in objects(checkpoint.document, "output", "artifacts"):
+        for index, artifact in objects(checkpoint.document, "output", "artifacts"):
             name, declared, expected = text(artifact, "name"), artifact.get("format"), form.get("artifact_format")
             if name == saved and declared != expected:
                 message = f"the form saves {name!r} as {expected}, but this format is {declared}: use the same"
-                yield Finding(checkpoint.pointer("output", "artifacts", at, "format"), message)
+                yield Finding(checkpoint.pointer("output", "artifacts", index, "format"), message)
             elif name is not None and name != saved and name not in uploads:
                 hint = f"the form saves {saved!r}" if saved else "set save_as_artifact and artifact_name"
                 message = f"nothing produces the artifact {name!r}: {hint}"
-                yield Finding(checkpoint.pointer("output", "artifacts", at), message)
+                yield Finding(checkpoint.pointer("output", "artifacts", index), message)
 
 
 def _form(checkpoint: CheckpointOutline) -> JsonSchema:
@@ -70,9 +70,11 @@ def _form(checkpoint: CheckpointOutline) -> JsonSchema:
 
 def _artifacts(outline: DefinitionOutline, checkpoint: CheckpointOutline) -> JsonSchema | None:
     schemas: dict[str, JsonSchema] = {}
-    for at, artifact in objects(checkpoint.document, "output", "artifacts"):
+    for index, artifact in objects(checkpoint.document, "output", "artifacts"):
         if artifact.get("format") == "json" and (name := text(artifact, "name")):
-            declared = outline.schema(checkpoint.pointer("output", "artifacts", at, "schema"), artifact.get("schema"))
+            declared = outline.schema(
+                checkpoint.pointer("output", "artifacts", index, "schema"), artifact.get("schema")
+            )
             schemas[name] = True if declared is None else declared
     if len(schemas) > 1:
         return {"type": "object", "properties": schemas, "required": list(schemas), "additionalProperties": False}

@@ -1,4 +1,4 @@
-"""Check the full form against the published schema. The messages know the short forms as well."""
+"""Check the full form against the published schema. The messages also mention short forms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_MODE = f"nothing executes this checkpoint: add {', '.join(f'`{mode}`' for mod
 
 class ShapeError(NamedTuple):
     finding: Finding
-    key: str | None = None  # pointer of the invalid key, if the error is not about the value
+    key: str | None = None  # the pointer to the key, if the key is invalid, not its value
 
 
 def check_shape(document: Value) -> Iterator[ShapeError]:

@@ -24,8 +24,8 @@ def _tools(checkpoint: CheckpointOutline) -> Iterator[tuple[tuple[str | int, ...
     """Every tool of an agent, with its path."""
     holders: list[tuple[str | int, ...]] = [_AGENTS, (*_AGENTS, "agent")]
     for holder in holders:
-        for at, name in texts(checkpoint.document, *(str(part) for part in holder), "tools"):
-            yield (*holder, "tools", at), name
+        for index, name in texts(checkpoint.document, *(str(part) for part in holder), "tools"):
+            yield (*holder, "tools", index), name
     for number, agent in objects(checkpoint.document, *_AGENTS, "agents"):
-        for at, name in texts(agent, "tools"):
-            yield (*_AGENTS, "agents", number, "tools", at), name
+        for index, name in texts(agent, "tools"):
+            yield (*_AGENTS, "agents", number, "tools", index), name

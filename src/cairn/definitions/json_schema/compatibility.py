@@ -1,4 +1,4 @@
-"""Compare two JSON Schemas: does one describe a value at a path, and does that value match the other?"""
+"""Compare two JSON Schemas: whether one describes a value at a path, and whether the value matches the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.documents import Value
 from cairn.documents.pointers import look_up
 
 _DEPTH = 20  # a schema may refer to itself
-# Keywords that may allow more than the `properties` beside them.
+# Keywords that may allow more than the `properties` in the same schema.
 _OPEN = frozenset(
     {"$dynamicRef", "allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "patternProperties", "then"}
 )
@@ -29,7 +29,7 @@ class Presence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaView:
-    """Part of a schema, with its references resolved."""
+    """Part of a schema, with references resolved."""
 
     schema: dict[str, Any]
     root: JsonSchema
@@ -69,7 +69,7 @@ class SchemaView:
 
     @property
     def types(self) -> frozenset[str] | None:
-        """The types that the described values will have. Declared properties imply an object."""
+        """The types of the described values. Declared properties imply an object."""
         if self.declared_types is not None or not self.properties or _OPEN & self.schema.keys():
             return self.declared_types
         return frozenset({"object"})
@@ -85,7 +85,7 @@ class SchemaView:
         return cast("list[str]", found) if isinstance(found, list) else []
 
     def member(self, name: str) -> tuple[Presence, SchemaView]:
-        """The property of that name. Undeclared properties exist only if the schema allows them explicitly."""
+        """The property with this name. Undeclared properties exist only if the schema allows them explicitly."""
         if self.types is not None and "object" not in self.types:
             return Presence.NEVER, self
         if name in self.properties:
@@ -115,7 +115,7 @@ class SchemaView:
 
 
 def compare(source: SchemaView, target: SchemaView, name: str, depth: int = 0) -> Iterator[tuple[Severity, str]]:
-    """Why values that `source` describes do not match `target`, or may not. `name` names the value in messages."""
+    """The reasons why values of `source` don't or may not match `target`. Messages call the value `name`."""
     if not target.is_known or depth > _DEPTH:
         return
     actual, allowed = source.types, target.declared_types

@@ -1,4 +1,4 @@
-"""Turn JSON Schema errors into messages for people: what was expected, what was found, how to fix it."""
+"""Turn JSON Schema errors into readable messages with the expected value, the actual value and a hint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cairn.documents import DocumentError, Value, encode_json
 
 Kind = ValidationErrorKind
 
-_META = "json-schema.org"  # the error is in a schema that is itself a value
+_META = "json-schema.org"  # in the location of errors in schemas that are part of a document
 _BUT_GOT = ", but got "
 _TYPES = {
     "object": "an object",
@@ -43,7 +43,7 @@ _REPLACEABLE_KINDS = (
 
 class SchemaMessage(NamedTuple):
     text: str
-    key: str | None = None  # the invalid key, if the error is not about the value
+    key: str | None = None  # the key, if the key is invalid, not its value
 
 
 def explain(error: ValidationError, schema: JsonSchema) -> Iterator[SchemaMessage]:
@@ -66,7 +66,7 @@ def explain(error: ValidationError, schema: JsonSchema) -> Iterator[SchemaMessag
 
 
 def expectation(text: str) -> str:
-    """The part of a message that says what was expected."""
+    """The expected value, extracted from a message."""
     return text.partition(_BUT_GOT)[0].removeprefix("expected ")
 
 
@@ -121,7 +121,7 @@ def _message(error: ValidationError) -> str:
 
 
 def _limit_message(error: ValidationError) -> str | None:
-    """For limits of numbers, lengths and counts."""
+    """The message for a limit of a number, length or count."""
     number, size = preview(error.instance), len(cast("Any", error.instance)) if _has_size(error.instance) else 0
     match error.kind:
         case Kind.Minimum(limit):
@@ -179,7 +179,7 @@ def _unknown_key(key: str, known: list[str]) -> str:
 
 
 def _not_allowed(error: ValidationError, schema: JsonSchema) -> str:
-    """The message of a false schema. The condition around it gives the reason."""
+    """The message for a false schema, with the reason from the condition around it."""
     key = error.instance_path[-1] if error.instance_path else None
     found: Any = schema
     reason = ""

@@ -1,4 +1,4 @@
-"""Regular expressions of form fields: they match the whole text, in bounded time."""
+"""Regular expressions of form fields, which match the complete text in bounded time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jsonschema_rs
 
 from cairn.definitions.json_schema.validator import SchemaError, compile_schema
 
-MAX_TEXT = 10_000  # characters: matching takes time proportional to the text times the pattern
+MAX_TEXT = 10_000  # characters; matching takes time proportional to the length of text and pattern
 
 
 def check_pattern(pattern: str) -> str | None:
@@ -22,7 +22,7 @@ def check_pattern(pattern: str) -> str | None:
 
 
 def matches(pattern: str, text: str, *, across_lines: bool = False) -> bool:
-    """Whether the whole text matches. With `across_lines`, a dot also matches a line break."""
+    """Whether the complete text matches. With `across_lines`, a dot also matches a line break."""
     return _full_match(pattern, "s" if across_lines else "").is_valid(text)
 
 

@@ -13,8 +13,8 @@ from cairn.definitions.json_schema.messages import expectation, explain, preview
 from cairn.documents import Value, canonical, decode_json
 from cairn.documents.pointers import join
 
-# This engine takes linear time, never exponential. It supports neither look-around nor back references.
-# The size limit bounds the constant factor: 5 MB allow `^.{0,2000}$`, but not `^(a{0,100}){0,300}$`, which is slow.
+# This engine takes linear time, so it supports neither look-around nor back references. The size limit bounds the
+# constant factor: 5 MB allow `^.{0,2000}$`, but not `^(a{0,100}){0,300}$`, which is slow.
 PATTERNS = jsonschema_rs.RegexOptions(size_limit=5_000_000)
 
 
@@ -24,7 +24,7 @@ class SchemaViolation(NamedTuple):
 
 
 class SchemaError(ValueError):
-    """An unusable JSON Schema. `path` points to the invalid part."""
+    """A JSON Schema is invalid or not supported. `path` points to the part."""
 
     def __init__(self, path: str, message: str) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class SchemaError(ValueError):
 
 
 def compile_schema(schema: JsonSchema) -> jsonschema_rs.Validator:
-    """A validator that asserts formats, fetches no other schemas and takes bounded time. SchemaError if it can't."""
+    """Return a validator that checks formats, fetches no other schemas and takes bounded time. Raises SchemaError."""
     return _compile(canonical(cast("Value", schema)))
 
 
@@ -50,7 +50,7 @@ def iter_violations(validator: jsonschema_rs.Validator, schema: JsonSchema, valu
 
 
 class SchemaViolationDetail(NamedTuple):
-    """A violation, with the expected and the actual value as separate texts."""
+    """A violation with the expected and the actual value as separate texts."""
 
     path: str
     message: str

@@ -1,4 +1,4 @@
-"""Checks of rules beyond the schema."""
+"""Checks of rules that the schema can't express."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RulePeople(NamedTuple):
     people: tuple[str, ...]
 
 
-def check_meaning(document: Value) -> Iterator[Finding]:
+def check_semantics(document: Value) -> Iterator[Finding]:
     yield from _check_names(document)
     for path, rule in _rules(document):
         yield from _check_paths(path, rule)
@@ -35,11 +35,11 @@ def check_meaning(document: Value) -> Iterator[Finding]:
 
 
 def _rules(document: Value) -> Iterator[tuple[str, Document]]:
-    """Every rule of both sections, with its path."""
-    for at, rule in objects(document, "checkpoints"):
-        yield join(("checkpoints", at)), rule
-    for at, rule in objects(document, "auto_approval", "rules"):
-        yield join(("auto_approval", "rules", at)), rule
+    """All rules of both sections, with their paths."""
+    for index, rule in objects(document, "checkpoints"):
+        yield join(("checkpoints", index)), rule
+    for index, rule in objects(document, "auto_approval", "rules"):
+        yield join(("auto_approval", "rules", index)), rule
 
 
 def _check_names(document: Value) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def _check_paths(path: str, rule: Document) -> Iterator[Finding]:
 
 
 def _listed(pointer: str, rule: Document, *path: str) -> list[tuple[str, Value]]:
-    return [(child(pointer, at), comparison) for at, comparison in enumerate(items(rule, *path))]
+    return [(child(pointer, index), comparison) for index, comparison in enumerate(items(rule, *path))]
 
 
 def _check_action(path: str, action: Document) -> Iterator[Finding]:
@@ -111,10 +111,10 @@ def _check_hours(document: Value) -> Iterator[Finding]:
 
 
 def required_people(document: Value) -> Iterator[RulePeople]:
-    """The people that rules require, for rules that name people or require several approvals."""
-    for at, rule in objects(document, "checkpoints"):
+    """The people that each rule requires, for rules that name people or require several approvals."""
+    for index, rule in objects(document, "checkpoints"):
         action = section(rule, "action")
         required, people = action.get("require_approval_count", 1), as_tuple(action.get("approvers"))
         if isinstance(required, int | float) and (required > 1 or people):
             key = "require_approval_count" if required > 1 else "approvers"
-            yield RulePeople(join(("checkpoints", at, "action", key)), int(required), people)
+            yield RulePeople(join(("checkpoints", index, "action", key)), int(required), people)

@@ -9,13 +9,13 @@ from cairn.core.rules import Rulebook
 from cairn.definitions.findings import Finding, RulesError, errors
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.json_schema.messages import explain
-from cairn.definitions.rules.checks import RulePeople, check_meaning, required_people
+from cairn.definitions.rules.checks import RulePeople, check_semantics, required_people
 from cairn.definitions.rules.published_schema import schema, validator
 from cairn.definitions.rules.rulebook import compile_rules
 from cairn.documents import DocumentError, SourceMap, SourcePosition, Value, decode_yaml
 from cairn.documents.pointers import child, join
 
-# Counts the users who can decide, among those named, or among all users if no names are given.
+# Counts the users who can decide, among the given names or among all users.
 CountApprovers = Callable[[tuple[str, ...]], int]
 
 
@@ -29,7 +29,7 @@ class LoadedRules:
 
 
 def load(text: bytes | str, *, count: CountApprovers | None = None) -> LoadedRules:
-    """Load a rules file. RulesError with all findings. An empty file, or one with only comments, has no rules."""
+    """Load a rules file. Raises RulesError with all findings. A file that is empty or has only comments is valid."""
     try:
         document, positions = decode_yaml(text)
     except DocumentError as error:
@@ -45,7 +45,7 @@ def _check(document: Value, positions: SourceMap, count: CountApprovers | None) 
     shape_errors = list(dict.fromkeys(_check_shape(document, positions)))
     yield from shape_errors
     invalid = {finding.path for finding in shape_errors if finding.path}
-    for finding in (*check_meaning(document), *(_missing_people(document, count) if count else ())):
+    for finding in (*check_semantics(document), *(_missing_people(document, count) if count else ())):
         if not any(finding.path == path or finding.path.startswith(f"{path}/") for path in invalid):
             yield _located(finding, positions.value(finding.path))
 
@@ -59,7 +59,7 @@ def _check_shape(document: Value, positions: SourceMap) -> Iterator[Finding]:
 
 
 def _missing_people(document: Value, count: CountApprovers) -> Iterator[Finding]:
-    """A rule that requires more approvals than there are people who can decide could never be satisfied."""
+    """Report rules that require more approvals than there are people who can decide."""
     for rule in required_people(document):
         available = count(rule.people)
         if available < rule.required_approvals:

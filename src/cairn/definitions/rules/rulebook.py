@@ -102,7 +102,7 @@ def _confidence(test: RulePart | str) -> Comparison:
 
 
 def as_tuple(value: Any) -> tuple[str, ...]:
-    """The items of a list, or a single text."""
+    """The items of a list, or a single string, as a tuple."""
     if isinstance(value, str):
         return (value,)
     return tuple(str(item) for item in cast("list[Any]", value)) if isinstance(value, list) else ()

@@ -1,4 +1,4 @@
-"""Built-in pipeline templates. Each is a YAML file in this folder."""
+"""Built-in pipeline templates. Each YAML file in this folder is a template."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class BuiltinTemplate:
 
     @cached_property
     def sample_input(self) -> Value:
-        """An input to start a run with, from the defaults of the input schema. None if there is no valid one."""
+        """A sample input for a run, from the defaults of the input schema. None if that is not a valid input."""
         schema = self.full.get("input_schema")
         if not isinstance(schema, dict):
             return None
