@@ -58,9 +58,15 @@ class ScriptConfig(DefinitionModel):
     user_input_prompt: str | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     parameters_schema: JsonSchema | None = None
+    signature: JsonSchema | None = Field(default=None, exclude=True)  # of the entry function, if no schema is declared
     python: str | None = None
     limits: ScriptLimits = ScriptLimits()
     network: bool = False
+
+    @property
+    def form_schema(self) -> JsonSchema | None:
+        """The schema of the parameters that people are asked for."""
+        return self.parameters_schema if self.parameters_schema is not None else self.signature
 
 
 class FunctionConfig(DefinitionModel):

@@ -33,8 +33,8 @@ def form_question(config: ScriptConfig) -> dict[str, Any]:
 
 
 def form_fields(config: ScriptConfig) -> tuple[InputField, ...]:
-    """A field for each parameter that is in the schema or has a value."""
-    schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else {}
+    """A field for each parameter that is in the schema or the signature, or has a value."""
+    schema = config.form_schema if isinstance(config.form_schema, dict) else {}
     described = _object(schema.get("properties"))
     listed = schema.get("required")
     required = set(cast("list[str]", listed)) if isinstance(listed, list) else set[str]()
@@ -52,9 +52,9 @@ def check_answers(config: ScriptConfig, values: Mapping[str, Value]) -> tuple[di
                 clean[field.name] = decode_json(text)
             except DocumentError as error:
                 findings.append(Finding(join((field.name,)), f"invalid JSON: {error}"))
-    if not findings and config.parameters_schema is not None:
+    if not findings and config.form_schema is not None:
         try:
-            violations = check_value(config.parameters_schema, {**config.parameters, **clean})
+            violations = check_value(config.form_schema, {**config.parameters, **clean})
         except SchemaError as error:
             violations = [("", error.message)]
         findings = [Finding(path, message) for path, message in violations]
@@ -100,7 +100,7 @@ def _type(schema: Mapping[str, Any], default: Any) -> FieldType | None:
 
 
 def _is_json_text(field: InputField, config: ScriptConfig) -> bool:
-    schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else {}
+    schema = config.form_schema if isinstance(config.form_schema, dict) else {}
     described = _object(_object(schema.get("properties")).get(field.name))
     return _type(described, config.parameters.get(field.name, described.get("default"))) is None
 

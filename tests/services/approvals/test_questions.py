@@ -109,3 +109,30 @@ async def test_declining_a_question_applies_on_failure(app: App) -> None:
     await app.wait_for_run(run, "paused")
     assert app.execution(run, "report").status == "failed"
     await app.cairn.runs.cancel(run, actor=ADMIN)
+
+
+async def test_a_script_with_only_a_prompt_asks_for_the_parameters_of_its_entry_function(app: App) -> None:
+    config = {"requires_user_input": True, "user_input_prompt": "What is the report about?"}
+    source = 'def main(ctx, region: str, rows: int = 10):\n    return {"region": region, "rows": rows}\n'
+    for step_ in (script("report", source=source, config=config), script("report", "report.py", config=config)):
+        models = use_models(app, lambda _: ModelError(ModelErrorKind.NETWORK, "No model."))
+        models.default = "simulated:default"
+        run = await app.start(await app.pipeline(step("goals"), step_, scripts={"report.py": source}))
+        waiting = await waiting_form(app, run, "What is the report about?")
+        assert waiting.form is not None
+        assert [(f.name, f.type, f.required, f.default) for f in waiting.form.fields] == [
+            ("region", "text", True, None),
+            ("rows", "number", False, 10),
+        ]
+        await app.cairn.executions.submit(waiting.execution_id, {"region": "North"}, actor=ADMIN)
+        await app.wait_for_run(run, "completed")
+        assert app.output(run, "report") == {"region": "North", "rows": 10}
+
+
+async def test_a_form_without_fields_is_a_warning_on_save(app: App) -> None:
+    config = {"requires_user_input": True, "user_input_prompt": "What?"}
+    saved = await app.cairn.pipelines.create(
+        {"pipeline_name": "Empty form", "checkpoints": [script("a", source="def main(ctx): ...", config=config)]},
+        actor=ADMIN,
+    )
+    assert [finding.path for finding in saved.warnings] == ["/checkpoints/0/execution/script_config"]

@@ -95,7 +95,7 @@ async def _ask_model(
 
 def _prompt(config: ScriptConfig, answered: Sequence[RecordedCall]) -> str:
     names_only: dict[str, Any] = {"type": "object", "properties": {field.name: {} for field in form_fields(config)}}
-    schema = config.parameters_schema if isinstance(config.parameters_schema, dict) else names_only
+    schema = config.form_schema if isinstance(config.form_schema, dict) else names_only
     parts = [
         f"=== PURPOSE OF THE PROGRAM ===\n{config.user_input_prompt or 'Not stated.'}",
         f"=== PARAMETERS ===\n{fenced(encode_json(schema, indent=True).decode(), 'json')}",
@@ -128,10 +128,10 @@ def _object(answer: AgentAnswer) -> dict[str, Any]:
 def _parameter_errors(config: ScriptConfig, parameters: dict[str, Any]) -> list[tuple[str, str]]:
     known = {field.name for field in form_fields(config)}
     unknown = [(f"/{name}", "unknown parameter: remove it") for name in parameters if name not in known]
-    if config.parameters_schema is None:
+    if config.form_schema is None:
         return unknown
     try:
-        errors = check_value(config.parameters_schema, {**config.parameters, **parameters})
+        errors = check_value(config.form_schema, {**config.parameters, **parameters})
     except SchemaError as error:
         return [("", error.message)]
     return [*unknown, *((path, message) for path, message in errors)]

@@ -7,9 +7,10 @@ from typing import Any
 
 from cairn.core.plan import Plan
 from cairn.definitions import CheckpointDefinition, PipelineDefinition, compile_plan, parse
+from cairn.definitions.script_parameters import with_signatures
 from cairn.files import layout
 from cairn.services.paging import Row
-from cairn.store import BoundedCache, Connection, document
+from cairn.store import BoundedCache, Connection, blobs, document
 from cairn.store import PlanCache as StoredPlans
 
 
@@ -21,9 +22,11 @@ class DefinitionCache(StoredPlans):
         self._definitions = BoundedCache[tuple[str, int], PipelineDefinition]()
 
     def definition(self, connection: Connection, pipeline_id: str, revision: int) -> PipelineDefinition:
-        return self._definitions.get(
-            (pipeline_id, revision), lambda: parse(dict(document(connection, pipeline_id, revision)))
-        )
+        def read() -> PipelineDefinition:
+            definition = parse(dict(document(connection, pipeline_id, revision)))
+            return with_signatures(definition, lambda checksum: blobs.read(connection, checksum).decode())
+
+        return self._definitions.get((pipeline_id, revision), read)
 
     def cached(self, pipeline_id: str, revision: int) -> PipelineDefinition | None:
         """The definition, if it is in the cache."""

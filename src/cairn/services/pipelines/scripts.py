@@ -11,6 +11,7 @@ from cairn.core.states import ExecutionMode
 from cairn.definitions import Finding, PipelineDefinition
 from cairn.definitions.findings import warning
 from cairn.definitions.script_files import MAX_BYTES, ScriptFile, normalize_path, path_error
+from cairn.definitions.script_parameters import is_form_empty
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
 from cairn.services.errors import InvalidInput, TooLarge
@@ -130,6 +131,9 @@ def script_warnings(
         for message in policy.violations(config):
             yield warning(pointer, message)
         source = config.script_source or texts.get(checkpoint.script_file or "")
+        if source is not None and is_form_empty(config, source):
+            parameters = f"{config.entry_function} has no parameters but ctx"
+            yield warning(pointer, f"requires_user_input shows an empty form: {parameters}. Add parameters.")
         if source is not None and config.python is None and (message := source_error(source, config.entry_function)):
             yield warning(pointer, message)
 
