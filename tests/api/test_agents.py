@@ -43,14 +43,14 @@ async def content(app: App, run: Json, position: int) -> str:
 
 async def test_builtin_agents_are_listed_searched_and_read(app: App) -> None:
     page = await app.get("/api/agents", limit=5)
-    names = [one["name"] for one in page["items"]]
+    names = [agent["name"] for agent in page["items"]]
     while page["next_cursor"] is not None:
         page = await app.get("/api/agents", limit=5, cursor=page["next_cursor"])
-        names += [one["name"] for one in page["items"]]
+        names += [agent["name"] for agent in page["items"]]
     assert names == sorted({*names, *builtin_agents()})
     found = await app.get("/api/agents", search="REWORK tester")
     assert found["items"] == []
-    assert [one["name"] for one in (await app.get("/api/agents", search="sends WORK"))["items"]] == ["tester"]
+    assert [agent["name"] for agent in (await app.get("/api/agents", search="sends WORK"))["items"]] == ["tester"]
     response = await app.client.get("/api/agents/tester")
     tester = response.json()
     assert (response.headers["ETag"], tester["title"], tester["tools"]) == ('"0"', "Tester", ["request_rework"])
@@ -78,15 +78,19 @@ async def test_an_agent_is_created_updated_and_removed_and_its_revisions_are_kep
     assert (await app.client.get(path)).status_code == 404
     assert (await app.client.delete(path)).status_code == 404
     revisions = (await app.get(f"{path}/revisions"))["items"]
-    assert [(one["revision"], one["document"] and one["document"]["role"]) for one in revisions] == [
+    assert [
+        (revision["revision"], revision["document"] and revision["document"]["role"]) for revision in revisions
+    ] == [
         (3, None),
         (2, "You check figures."),
         (1, "You check facts."),
     ]
     again = await app.put(path, {"role": "You check again."}, headers={"If-Match": '"0"'})
     assert again["revision"] == 4
-    events = [one for one in (await app.get("/api/events", limit=200))["items"] if "library_agent" in one["event_type"]]
-    assert {(one["event_type"], one["metadata"]["agent"]) for one in events} >= {
+    events = [
+        event for event in (await app.get("/api/events", limit=200))["items"] if "library_agent" in event["event_type"]
+    ]
+    assert {(event["event_type"], event["metadata"]["agent"]) for event in events} >= {
         ("library_agent_saved", "Fact checker"),
         ("library_agent_removed", "Fact checker"),
     }
@@ -136,7 +140,10 @@ async def test_agents_in_use_are_not_removed_and_unknown_agents_are_rejected(app
     assert fault["message"] == mentions("'oratr'", "'orator'")
     created = [await app.pipeline(speaks("say", "orator"), pipeline_name=f"Speech {n}") for n in range(2)]
     shown = await app.get("/api/agents/orator")
-    assert (shown["used_count"], [one["pipeline_name"] for one in shown["used_by"]]) == (2, ["Speech 0", "Speech 1"])
+    assert (shown["used_count"], [pipeline["pipeline_name"] for pipeline in shown["used_by"]]) == (
+        2,
+        ["Speech 0", "Speech 1"],
+    )
     held = await app.client.delete("/api/agents/orator")
     assert (held.status_code, held.json()["detail"]) == (409, mentions("orator", "Speech 0, Speech 1"))
     await app.client.delete(f"/api/pipelines/{created[0]['pipeline_id']}")

@@ -55,12 +55,12 @@ async def run_conversation(app: App, **config: Any) -> tuple[str, str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def one(app: App) -> str:
+async def execution_id(app: App) -> str:
     return (await run_conversation(app))[1]
 
 
-async def test_messages_include_their_tool_calls_and_usage(app: App, one: str) -> None:
-    page = await app.get(f"/api/executions/{one}/messages")
+async def test_messages_include_their_tool_calls_and_usage(app: App, execution_id: str) -> None:
+    page = await app.get(f"/api/executions/{execution_id}/messages")
     assert (page["next_cursor"], page["is_hidden"]) == (None, False)
     usage = {
         "calls": 1,
@@ -76,7 +76,7 @@ async def test_messages_include_their_tool_calls_and_usage(app: App, one: str) -
     }
     first: Json = {
         "message_id": page["items"][0]["message_id"],
-        "execution_id": one,
+        "execution_id": execution_id,
         "timestamp": "2026-03-02T09:30:00.000000Z",
         "agent_name": "Cairn",
         "role": "user",
@@ -123,7 +123,7 @@ async def test_messages_include_their_tool_calls_and_usage(app: App, one: str) -
             "usage": usage | {"simulated_calls": 1, "simulated_tokens": 120},
         },
     ]
-    same = await app.get(f"/api/executions/{one}/conversation")
+    same = await app.get(f"/api/executions/{execution_id}/conversation")
     assert [item["number"] for item in same["items"]] == [1, 2, 3, 4]
 
 

@@ -64,7 +64,7 @@ async def test_providers_without_a_key_are_not_configured(app: App) -> None:
     found = await app.get("/api/models")
     assert (found["default"], found["is_simulated"]) == ("anthropic:claude-sonnet-4-6", False)
 
-    by_name = {one["name"]: one for one in found["providers"]}
+    by_name = {provider["name"]: provider for provider in found["providers"]}
     assert by_name["google"] == {
         "name": "google",
         "is_ready": False,
@@ -101,7 +101,10 @@ async def test_a_key_from_the_secret_store_and_a_self_hosted_server(app: App, pr
     found = response.json()
     assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["house:qwen3"])
     assert found["prices"] == mentions("genai-prices", "1")
-    by_name = {one["name"]: (one["is_ready"], one["key_source"], one["base_url"]) for one in found["providers"]}
+    by_name = {
+        provider["name"]: (provider["is_ready"], provider["key_source"], provider["base_url"])
+        for provider in found["providers"]
+    }
     assert by_name["anthropic"] == (True, "secret", f"http://127.0.0.1:{provider.port}")
     assert by_name["house"] == (True, "secret", provider.openai_url)
     provider.enqueue(Answer("ready", input_tokens=1000, output_tokens=100))
@@ -143,7 +146,7 @@ async def test_permissions_for_models(app: App) -> None:
 
 
 def model_checks(app: App, *fallbacks: str) -> list[tuple[str, str]]:
-    return [(one.status, one.detail) for one in check_models(app.cairn.models, fallbacks)]
+    return [(check.status, check.detail) for check in check_models(app.cairn.models, fallbacks)]
 
 
 async def test_the_doctor_checks_models(app: App) -> None:

@@ -105,9 +105,9 @@ async def test_addresses_and_keys_are_never_returned(app: App, receiver: WebServ
         await app.get("/api/deliveries"),
         await app.get("/api/events", scope="global"),
     ]
-    for one in answers:
-        assert "very-secret" not in json.dumps(one)
-        assert key not in json.dumps(one)
+    for response in answers:
+        assert "very-secret" not in json.dumps(response)
+        assert key not in json.dumps(response)
 
     def stored(connection: sa.Connection) -> str:
         names = [n for n in sa.inspect(connection).get_table_names() if not n.startswith("workflow")]
@@ -128,7 +128,7 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
         "test",
         1,
     )
-    assert [one["outcome"] for one in tried["attempts"]] == ["sent"]
+    assert [attempt["outcome"] for attempt in tried["attempts"]] == ["sent"]
     assert tried["content"]["title"]
     assert (await app.get(f"/api/deliveries/{tried['delivery_id']}")) == tried
     mail = await app.post("/api/channels", {"name": "Mail", "kind": "email"}, 201)
@@ -138,7 +138,7 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
     assert (sent["status"], sent["recipient"]) == ("sent", "me@example.com")
     assert post.mails[-1].rcpt_tos == ["me@example.com"]
     listed = await app.get("/api/deliveries", channel_id=mail["channel_id"], status="sent", kind="test")
-    assert [one["delivery_id"] for one in listed["items"]] == [sent["delivery_id"]]
+    assert [delivery["delivery_id"] for delivery in listed["items"]] == [sent["delivery_id"]]
 
 
 @pytest.mark.parametrize(
@@ -173,14 +173,14 @@ async def test_invalid_channels_are_rejected_with_the_path(app: App, body: Json,
 
 
 async def test_channel_names_are_unique_and_a_fallback_is_another_channel(app: App, receiver: WebServer) -> None:
-    one = await created(app, receiver)
+    channel = await created(app, receiver)
     assert (await app.client.post("/api/channels", json={"name": "ops", "kind": "email"})).status_code == 422
-    own = await app.client.put(f"/api/channels/{one['channel_id']}", json={"fallback": "Ops"})
+    own = await app.client.put(f"/api/channels/{channel['channel_id']}", json={"fallback": "Ops"})
     assert own.json()["errors"] == [{"path": "/fallback", "message": mentions()}]
     mail = await app.post("/api/channels", {"name": "Mail", "kind": "email", "fallback": "Ops"}, 201)
     assert (await app.put(f"/api/channels/{mail['channel_id']}", {"fallback": ""}))["fallback"] is None
     await app.put(f"/api/channels/{mail['channel_id']}", {"fallback": "Ops"})
-    await app.client.delete(f"/api/channels/{one['channel_id']}")
+    await app.client.delete(f"/api/channels/{channel['channel_id']}")
     assert (await app.get(f"/api/channels/{mail['channel_id']}"))["fallback"] is None
 
 

@@ -35,7 +35,7 @@ async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> N
         False,
         "immediately",
     )
-    assert [one["checkpoint_name"] for one in shown["stale_executions"]] == ["Design"]
+    assert [execution["checkpoint_name"] for execution in shown["stale_executions"]] == ["Design"]
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
 
     key = {"Idempotency-Key": str(uuid4())}
@@ -68,15 +68,17 @@ async def test_rework_redoes_the_work_and_reruns_stale_executions(app: App) -> N
     assert f"/superseded/{goals['execution_id']}/" in old["file_path"]
     assert (await app.client.get(f"/api/artifacts/{old['artifact_record_id']}/download")).status_code == 200
     listed = await app.get("/api/artifacts/list", execution_id=goals["execution_id"])
-    assert [one["artifact_record_id"] for one in listed["items"]] == [old["artifact_record_id"]]
+    assert [artifact["artifact_record_id"] for artifact in listed["items"]] == [old["artifact_record_id"]]
 
     lineage = await app.get(f"/api/runs/{run['run_id']}/lineage")
-    assert [(one["producer_checkpoint"], one["consumer_checkpoint"], one["is_stale"]) for one in lineage["flow"]] == [
+    assert [
+        (edge["producer_checkpoint"], edge["consumer_checkpoint"], edge["is_stale"]) for edge in lineage["flow"]
+    ] == [
         ("goals", "design", True),
         ("goals", "goals", False),  # the rework sees the earlier result
         ("design", "goals", False),
     ]
-    assert [(one["requested_by"], one["depth"], one["status"]) for one in lineage["reworks"]] == [
+    assert [(rework["requested_by"], rework["depth"], rework["status"]) for rework in lineage["reworks"]] == [
         ("admin", 1, "completed")
     ]
 

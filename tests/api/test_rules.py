@@ -66,7 +66,7 @@ async def test_the_global_rules_show_their_file(app: App) -> None:
     assert (await app.get(f"/api/rules/versions/{before + 1}"))["text"] == text
     await put(app, "/api/rules", "")
     listed = await app.get("/api/rules/versions", limit=2)
-    assert [one["revision"] for one in listed["items"]] == [before + 2, before + 1]
+    assert [version["revision"] for version in listed["items"]] == [before + 2, before + 1]
     diff = await app.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
     assert diff["text"] == f"--- version {before + 1}\n+++ version {before + 2}\n@@ -1 +0,0 @@\n-{text}"
 
@@ -115,7 +115,7 @@ async def test_a_concurrent_change_is_rejected(app: App) -> None:
     assert late.headers["etag"] == '"1"'
     removed = await app.client.delete(path, headers={"If-Match": '"1"'})
     assert (removed.json()["text"], removed.headers["etag"]) == ("", '"2"')
-    assert [one["revision"] for one in (await app.get(f"{path}/versions"))["items"]] == [2, 1]
+    assert [version["revision"] for version in (await app.get(f"{path}/versions"))["items"]] == [2, 1]
     assert (await app.get(f"{path}/versions/1"))["text"] == ASK
     assert (await app.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- version 1\n")
 
@@ -173,7 +173,7 @@ async def test_one_call_stops_all_automatic_approvals(app: App) -> None:
     assert explained == {**stopped, "reason": "a bad model"}
     await app.put("/api/rules/emergency-stop", {"stopped": False})
     listed = await app.get("/api/rules/emergency-stop/history", limit=2)
-    assert [one["stopped"] for one in listed["items"]] == [False, True]
+    assert [stop["stopped"] for stop in listed["items"]] == [False, True]
     events = await app.get("/api/events", event_type=["emergency_stop_enabled", "emergency_stop_lifted"])
     assert [event["event_type"] for event in events["items"]][:2] == ["emergency_stop_lifted", "emergency_stop_enabled"]
 
@@ -188,7 +188,7 @@ async def test_audits_and_scores(app: App) -> None:
     audit = await app.put(f"/api/rules/audits/{sampled['approval_id']}", {"agrees": False, "comment": "hm"})
     assert (audit["review"]["agrees"], audit["review"]["comment"], audit["review"]["by"]) == (False, "hm", "admin")
     scores = await app.get("/api/rules/autonomy")
-    own_score = next(one for one in scores["rules"] if one["scope"] == pipeline["pipeline_id"])
+    own_score = next(rule for rule in scores["rules"] if rule["scope"] == pipeline["pipeline_id"])
     assert (own_score["approved"], own_score["sampled"], own_score["reviewed"]) == (1, 1, 1)
     assert (own_score["disagreement"]["count"], own_score["mode"]) == (1, "full")
     await app.put(f"/api/rules/audits/{NOBODY}", {"agrees": True}, 404)

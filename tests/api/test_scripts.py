@@ -32,7 +32,10 @@ async def test_a_script_is_written_read_listed_and_removed(app: App) -> None:
     read = await app.client.get(f"{place}/report.py")
     assert (read.text, read.headers["content-type"]) == (TEXT, "text/plain; charset=utf-8")
     listed = await app.get(place)
-    assert [(one["path"], one["used_by"]) for one in listed["items"]] == [("lib/old.py", []), ("report.py", ["report"])]
+    assert [(script["path"], script["used_by"]) for script in listed["items"]] == [
+        ("lib/old.py", []),
+        ("report.py", ["report"]),
+    ]
     assert (await app.client.delete(f"{place}/report.py")).status_code == 409
     removed = await app.client.delete(f"{place}/lib/old.py")
     assert (removed.status_code, removed.json()) == (200, {"path": "lib/old.py", "revision": 3})

@@ -29,11 +29,15 @@ class CompletedRun:
 
     def of(self, key: str) -> Json:
         """The newest execution of a checkpoint."""
-        return [one for one in self.executions if one["checkpoint_key"] == key][-1]
+        return [execution for execution in self.executions if execution["checkpoint_key"] == key][-1]
 
     def file(self, key: str, name: str) -> str:
         """The content of a promoted artifact, read from disk."""
-        (path,) = (one["file_path"] for one in self.of(key)["artifacts_generated"] if one["artifact_name"] == name)
+        (path,) = (
+            artifact["file_path"]
+            for artifact in self.of(key)["artifacts_generated"]
+            if artifact["artifact_name"] == name
+        )
         assert "/outputs/" in path
         folder = Path(self.app.cairn.settings.data_dir) / "pipelines" / self.run["pipeline_id"]
         return (folder / path).read_text()
@@ -53,7 +57,7 @@ class CompletedRun:
 
 async def run_template(app: App, name: str, correct: Json | None = None) -> CompletedRun:
     """Create a pipeline from a template, run it with its sample input and approve everything."""
-    (template,) = (one for one in (await app.get("/api/templates"))["items"] if one["name"] == name)
+    (template,) = (template for template in (await app.get("/api/templates"))["items"] if template["name"] == name)
     pipeline = await app.post("/api/pipelines", {"template": name}, 201)
     assert pipeline["warnings"] == []
     return await complete_run(app, await app.run(pipeline, input=template["sample_input"]), correct)
@@ -77,7 +81,7 @@ async def complete_run(app: App, run: Json, correct: Json | None = None) -> Comp
 
     completed = await wait_until(approve_all, 60)
     listed = (await app.get(f"/api/runs/{run['run_id']}/checkpoints", limit=50))["items"]
-    executions = [await app.get(f"/api/executions/{one['execution_id']}") for one in listed]
+    executions = [await app.get(f"/api/executions/{execution['execution_id']}") for execution in listed]
     return CompletedRun(app, completed, executions, decided)
 
 
@@ -105,7 +109,7 @@ async def test_ticket_triage(app: App) -> None:
     assert (len(solution["steps"]), 0 < solution["confidence"] < 1) == (3, True)
     letter = ended.file("solve", "answer")
     assert letter.startswith("Subject: Your ticket CS-1234\n\nDear customer,\n\n")
-    assert (NOTE in letter, [one["kind"] for one in ended.decided]) == (True, ["completion"])
+    assert (NOTE in letter, [approval["kind"] for approval in ended.decided]) == (True, ["completion"])
     (spoken,) = await ended.answers_of("solve")
     assert (spoken["agent_name"], spoken["model"]) == ("Solution generator", "simulated:default")
     assert ended.of("solve")["usage"]["simulated_calls"] == 1
@@ -128,7 +132,7 @@ async def test_refund_by_an_agent(app: App) -> None:
         "amount": 89.99,
         "to": "customer@example.com",
     }
-    assert [call["name"] for one in await ended.answers_of("send") for call in one["tool_calls"]] == [
+    assert [call["name"] for answer in await ended.answers_of("send") for call in answer["tool_calls"]] == [
         "propose_action",
         "final_result",
     ]
@@ -139,27 +143,27 @@ async def test_business_analysis(app: App) -> None:
     ended = await run_template(app, "business-analysis")
     spoken = await ended.answers_of("analysis")
     members = {"Market analyst", "Financial analyst", "Risk reviewer"}
-    assert {one["agent_name"] for one in spoken} == {*members, "Chair"}
-    assert len({one["content"] for one in spoken[:3]}) == 3
+    assert {message["agent_name"] for message in spoken} == {*members, "Chair"}
+    assert len({message["content"] for message in spoken[:3]}) == 3
     assert len(spoken) == 7
     report = ended.file("analysis", "analysis")
     assert all(f"- **{name}**: “" in report for name in members)
     found = ended.json("recommendation", "recommendation")
     assert (found["budget_usd"], found["horizon_months"], found["decision"]) == (60000, 9, "do it")
-    assert len({one["risk"] for one in found["risks"]}) == 3
+    assert len({risk["risk"] for risk in found["risks"]}) == 3
 
 
 async def test_requirements_to_design(app: App) -> None:
     """Each checkpoint reads earlier results, and the next run can read the previous version."""
     ended = await run_template(app, "requirements-to-design")
     requirements = ended.json("requirements", "requirements")["requirements"]
-    assert [one["id"] for one in requirements] == [f"R{n}" for n in (1, 2, 3)]
+    assert [requirement["id"] for requirement in requirements] == [f"R{n}" for n in (1, 2, 3)]
     assert requirements[1]["requirement"] == "They sign in with a link that is sent to them."
-    assert all(one["requirement"] in ended.file("design", "design") for one in requirements)
+    assert all(requirement["requirement"] in ended.file("design", "design") for requirement in requirements)
     diagram = ended.file("diagram", "architecture")
     assert diagram.startswith("flowchart TD\n")
     assert "[The portal shows every order]" in diagram
-    assert [one["checkpoint_name"] for one in ended.decided] == ["Requirements", "Diagram"]
+    assert [approval["checkpoint_name"] for approval in ended.decided] == ["Requirements", "Diagram"]
     again = await complete_run(app, await app.run({"pipeline_id": ended.run["pipeline_id"]}))
     context = await app.get(f"/api/executions/{again.of('design')['execution_id']}/context")
     assert "PREVIOUS VERSION" in json.dumps(context)
@@ -170,7 +174,7 @@ async def test_a_debate(app: App) -> None:
     """Two rounds, two sides and a judge. Each side answers the other."""
     ended = await run_template(app, "build-or-buy")
     spoken = await ended.answers_of("debate")
-    assert [one["agent_name"] for one in spoken] == ["Builder", "Buyer", "Builder", "Buyer", "Judge"]
+    assert [message["agent_name"] for message in spoken] == ["Builder", "Buyer", "Builder", "Buyer", "Judge"]
     facts = [
         "Two developers are free from April, and both know the order system.",
         "A bought portal costs 1,900 dollars a month and is ready within four weeks.",
@@ -185,7 +189,7 @@ async def test_a_debate(app: App) -> None:
 async def test_develop_and_test(app: App) -> None:
     """The tester sends the work back once and continues with the corrected result."""
     ended = await run_template(app, "develop-and-test")
-    assert [one["checkpoint_key"] for one in ended.executions] == ["develop", "test", "develop", "verify"]
+    assert [execution["checkpoint_key"] for execution in ended.executions] == ["develop", "test", "develop", "verify"]
     reworked = ended.of("develop")
     assert reworked["parent_execution_id"] == ended.of("test")["execution_id"]
     room: dict[str, Any] = {}
@@ -194,13 +198,13 @@ async def test_develop_and_test(app: App) -> None:
     assert {year: room["is_leap"](int(year)) for year in report["cases"]} == report["cases"]
     assert (report["passed"], room["is_leap"](1900)) == (True, False)
     assert "`is_leap(year)`" in ended.file("verify", "verification")
-    used = [call["name"] for one in await ended.answers_of("test") for call in one["tool_calls"]]
+    used = [call["name"] for answer in await ended.answers_of("test") for call in answer["tool_calls"]]
     assert used == ["request_rework", "final_result"]
 
 
 async def test_templates_have_descriptions(app: App) -> None:
-    found = {one["name"]: one for one in (await app.get("/api/templates"))["items"]}
-    assert [name for name, one in found.items() if "agents" in one["uses"]] == AGENTS
+    found = {template["name"]: template for template in (await app.get("/api/templates"))["items"]}
+    assert [name for name, template in found.items() if "agents" in template["uses"]] == AGENTS
     assert len(AGENTS) == 6
     refund = found["refund-by-agent"]
     assert refund["uses"] == ["agents", "people", "actions"]

@@ -20,9 +20,9 @@ def test_dependencies_are_coroutines() -> None:
     """FastAPI runs each synchronous dependency, handler and serialization in a thread of its own."""
     assert [route.path for route in operation_routes() if not iscoroutinefunction(route.endpoint)] == []
     blocking = {
-        str(one.call)
+        str(dependency.call)
         for route in operation_routes()
-        for one in filled(route.dependant)
-        if not iscoroutinefunction(one.call)
+        for dependency in filled(route.dependant)
+        if not iscoroutinefunction(dependency.call)
     }
     assert blocking == set()

@@ -433,7 +433,7 @@ async def test_guessing_passwords_of_a_user_is_slowed_down_from_any_address(app:
     assert found == [401] * 20 + [429] * 2
     assert await guess(500, PASSWORD) == 429
     about = {"limit": "name", "signed_in_with": "password", "user": "target"}
-    assert [one for one in await recorded_events(app, "sign_in_blocked") if one[2] == about] == [
+    assert [event for event in await recorded_events(app, "sign_in_blocked") if event[2] == about] == [
         ("sign_in_blocked", "nobody", about)
     ]
 

@@ -88,7 +88,7 @@ def test_an_approving_rule_names_whom_to_notify() -> None:
     verdict = evaluate([book(rule, revision=2)])
     assert (verdict.requires_approval, verdict.rule, verdict.revision, verdict.notify) == (False, "a", 2, True)
     assert verdict.terms == ApprovalTerms(channels=("teams",), recipients=("ops",))
-    assert [one.outcome for one in verdict.evaluated_rules] == ["approves"]
+    assert [rule.outcome for rule in verdict.evaluated_rules] == ["approves"]
 
 
 def test_conditions_are_omitted_if_log_decision_is_off() -> None:
@@ -127,7 +127,7 @@ def test_the_first_matching_rule_in_order_wins(case: str) -> None:
     assert verdict.rule == winner
     assert verdict.scope == next(GLOBAL if scope == G else PIPELINE for scope, rule in rules if rule.name == winner)
     assert verdict.requires_approval is next(not rule.approves for _, rule in rules if rule.name == winner)
-    assert {one.rule for one in verdict.evaluated_rules} == {rule.name for _, rule in rules}
+    assert {rule.rule for rule in verdict.evaluated_rules} == {rule.name for _, rule in rules}
 
 
 def test_each_rule_that_did_not_win_has_a_reason() -> None:
@@ -151,7 +151,7 @@ def test_each_rule_that_did_not_win_has_a_reason() -> None:
         "shadow yes": mentions("approves"),
         "shadow elsewhere": mentions(),
     }
-    assert [one.shadow for one in evaluate([book(*rules)]).evaluated_rules].count(True) == 3
+    assert [rule.shadow for rule in evaluate([book(*rules)]).evaluated_rules].count(True) == 3
 
 
 BLOCKED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -275,7 +275,7 @@ QUESTIONS = st.builds(
 def test_required_approval_beats_automatic_approval(books: list[ScopedRulebook], of: Any) -> None:
     """Nothing is approved if one active matching rule requires approval, or anything blocks the approval."""
     verdict = evaluate(books, of)
-    met = list(zip([rule for one in books for rule in one.rulebook.rules], verdict.evaluated_rules, strict=False))
+    met = list(zip([rule for scoped in books for rule in scoped.rulebook.rules], verdict.evaluated_rules, strict=False))
     live = [
         rule for rule, result in met if rule.enabled and not rule.shadow and all(c.matched for c in result.conditions)
     ]

@@ -176,12 +176,12 @@ def test_a_run_keeps_its_graph_and_later_executions_use_the_newest_definition() 
 
 
 def test_ids_are_derived_from_the_command_and_the_run() -> None:
-    one, again = Harness(plan_of("a")), Harness(plan_of("a"))
-    assert one.e("a").id == again.e("a").id
+    first, again = Harness(plan_of("a")), Harness(plan_of("a"))
+    assert first.e("a").id == again.e("a").id
     other = Harness(plan_of("a"), started=False)
     other.run = other.run.replace(id="another run")
     other.send(StartRun())
-    assert other.e("a").id != one.e("a").id
+    assert other.e("a").id != first.e("a").id
 
 
 def test_a_new_execution_has_these_values() -> None:

@@ -31,7 +31,7 @@ def numbered(several: Draft, name: str, *, at_least: int = 0) -> st.SearchStrate
     """Up to three, each with its own name."""
 
     def name_each(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [one | {"name": name.format(at)} for at, one in enumerate(listed)]
+        return [item | {"name": name.format(at)} for at, item in enumerate(listed)]
 
     return st.lists(several, min_size=at_least, max_size=3).map(name_each)
 
@@ -43,7 +43,7 @@ def timeouts(on_timeout: st.SearchStrategy[str]) -> Draft:
 
 
 agent = some(name=words, role=words, system_prompt=texts, tools=st.just(["web_search"]), model=st.just("a:b")).map(
-    lambda one: one | {"task_prompt": "Do it"}
+    lambda fields: fields | {"task_prompt": "Do it"}
 )
 agents = st.one_of(
     objects({"agent": agent}, {"model": st.just("m"), "tools": st.just(["ask_human"])}),
@@ -131,8 +131,8 @@ checkpoint = st.one_of(
 def _named(several: list[tuple[dict[str, Any], str | None]]) -> list[dict[str, Any]]:
     """Give each a key, some a name, and let some need the one before. Remove invalid references."""
     found: list[dict[str, Any]] = []
-    for at, (one, name) in enumerate(several):
-        named = {"key": f"step-{at}", **one} | ({"checkpoint_name": f"{name} {at}"} if name else {})
+    for at, (draft, name) in enumerate(several):
+        named = {"key": f"step-{at}", **draft} | ({"checkpoint_name": f"{name} {at}"} if name else {})
         named.pop("input_schema" if at else "decides", None)
         found.append(named | ({"needs": [f"step-{at - 1}"]} if at and name else {}))
     return found

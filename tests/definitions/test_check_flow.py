@@ -177,10 +177,12 @@ def schema_of(type: Any) -> Any:
     ],
 )
 def test_required_properties_and_their_types(path: str, schema: Any, severity: str | None, message: str) -> None:
-    findings = [(one.path, one.severity.value, one.message) for one in found(*mapped(path, input_schema=schema))]
+    findings = [
+        (finding.path, finding.severity.value, finding.message) for finding in found(*mapped(path, input_schema=schema))
+    ]
     expected = [(PLACE, severity, message)] if severity else []
     may_miss = mentions("ticket.customer.age")
-    assert [one for one in findings if one != (PLACE, "warning", may_miss)] == expected
+    assert [finding for finding in findings if finding != (PLACE, "warning", may_miss)] == expected
 
 
 def test_an_unmapped_property_cannot_be_required() -> None:

@@ -135,4 +135,4 @@ def test_a_valid_definition_can_be_run_to_its_end(shape: list[tuple[str | None, 
     done: set[str] = set()
     while ready := [key for key, needed in plan.prerequisites.items() if key not in done and needed <= done]:
         done |= set(ready)
-    assert done == {one["key"] for one in steps}
+    assert done == {checkpoint["key"] for checkpoint in steps}

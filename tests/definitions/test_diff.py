@@ -44,7 +44,9 @@ def test_fields_are_changed_added_and_removed() -> None:
 def test_values_of_different_types_differ() -> None:
     script: Any = {"script_path": "a.py", "parameters": {"n": 1}}
     other: Any = script | {"parameters": {"n": 1.0}}
-    before, after = ({"key": "a", "execution": {"mode": "script", "script_config": one}} for one in (script, other))
+    before, after = (
+        {"key": "a", "execution": {"mode": "script", "script_config": config}} for config in (script, other)
+    )
     assert changes(pipeline(before), pipeline(after)) == [
         Change("/checkpoints/0/execution/script_config/parameters/n", ChangeKind.CHANGED, 1, 1.0)
     ]

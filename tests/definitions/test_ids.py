@@ -24,7 +24,7 @@ DOCUMENT = pipeline(
 def changed(**checkpoints: Any) -> Any:
     """The document with some of its checkpoints' fields changed."""
     listed: Any = DOCUMENT["checkpoints"]
-    return DOCUMENT | {"checkpoints": [one | checkpoints.get(one["key"], {}) for one in listed]}
+    return DOCUMENT | {"checkpoints": [checkpoint | checkpoints.get(checkpoint["key"], {}) for checkpoint in listed]}
 
 
 def test_every_part_gets_its_own_id() -> None:
@@ -62,8 +62,8 @@ def test_a_changed_part_keeps_its_id_and_gets_a_new_time() -> None:
     old = saved(DOCUMENT)
     new = saved_again(changed(b={"prompt": "do more"}), old)
     assert structure(new) == structure(old)
-    assert [one.updated_at for one in new.checkpoints] == [MORNING, EVENING, MORNING]
-    assert [one.created_at for one in new.checkpoints] == [MORNING] * 3
+    assert [checkpoint.updated_at for checkpoint in new.checkpoints] == [MORNING, EVENING, MORNING]
+    assert [checkpoint.created_at for checkpoint in new.checkpoints] == [MORNING] * 3
     assert (new.created_at, new.updated_at, new.pipeline_definition_version) == (MORNING, EVENING, 1)
 
 
@@ -83,7 +83,7 @@ def test_renaming_a_part_keeps_it_if_its_id_is_given() -> None:
     r, s = old.checkpoints[1].output.artifacts
     outputs = [{"name": "t", "format": "md", "artifact_id": s.artifact_id}, "r.md"]
     new = saved_again(changed(b={"outputs": outputs}), old)
-    assert [(one.name, one.artifact_id) for one in new.checkpoints[1].output.artifacts] == [
+    assert [(artifact.name, artifact.artifact_id) for artifact in new.checkpoints[1].output.artifacts] == [
         ("t", s.artifact_id),
         ("r", r.artifact_id),
     ]
@@ -138,7 +138,7 @@ def ids_from(start: int) -> Any:
 
 
 def test_without_ids_removes_ids_times_and_versions() -> None:
-    one, other = saved(DOCUMENT), assign_ids(load(DOCUMENT).definition, None, ids_from(500))
-    assert one != other
-    assert without_ids(one) == without_ids(other) == load(DOCUMENT).definition
-    assert canonical(without_ids(one).document) == canonical(load(DOCUMENT).definition.document)
+    first, second = saved(DOCUMENT), assign_ids(load(DOCUMENT).definition, None, ids_from(500))
+    assert first != second
+    assert without_ids(first) == without_ids(second) == load(DOCUMENT).definition
+    assert canonical(without_ids(first).document) == canonical(load(DOCUMENT).definition.document)

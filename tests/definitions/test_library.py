@@ -96,10 +96,10 @@ def test_errors_of_an_agent_are_reported_with_their_path(text: str, findings: li
     with pytest.raises(AgentError) as caught:
         read_agent(document, positions=positions, servers=["hubs"])
     found = caught.value.findings
-    assert [one.path for one in found] == [path for path, _ in findings]
-    for one, (_, message) in zip(found, findings, strict=True):
-        assert one.message == message
-        assert one.line is not None
+    assert [finding.path for finding in found] == [path for path, _ in findings]
+    for finding, (_, message) in zip(found, findings, strict=True):
+        assert finding.message == message
+        assert finding.line is not None
 
 
 def test_an_unknown_agent_is_rejected_with_a_suggestion() -> None:
@@ -150,7 +150,11 @@ def test_settings_of_the_checkpoint_override_those_of_the_library_agent() -> Non
     )
     definition = load(document).definition
     resolved = resolve(definition, LIBRARY)
-    agents = [one.execution.agent_config.agent for one in resolved.checkpoints if one.execution.agent_config]
+    agents = [
+        checkpoint.execution.agent_config.agent
+        for checkpoint in resolved.checkpoints
+        if checkpoint.execution.agent_config
+    ]
     shown = [agent.document for agent in agents if agent is not None]
     counter: Json = {
         "name": "The counter",
@@ -160,13 +164,13 @@ def test_settings_of_the_checkpoint_override_those_of_the_library_agent() -> Non
         "model": "simulated:default",
         "model_settings": {"seed": 1},
     }
-    assert [{key: value for key, value in one.items() if value is not None} for one in shown] == [
+    assert [{key: value for key, value in agent.items() if value is not None} for agent in shown] == [
         counter,
         {**counter, "name": "Two", "role": "You doubt.", "tools": [], "model": "a:b"},
         {"library_agent": "gone"},
         counter,
     ]
-    assert [one.output_schema for one in resolved.checkpoints] == [NUMBER, NUMBER, None, None]
+    assert [checkpoint.output_schema for checkpoint in resolved.checkpoints] == [NUMBER, NUMBER, None, None]
     assert resolved.by_key["one"] is resolved.checkpoints[0]
     assert definition == load(document).definition
     assert resolve(definition, {}) == definition
@@ -178,5 +182,5 @@ def test_an_agent_error_has_findings() -> None:
     """AgentError has the findings like any other DefinitionError."""
     with pytest.raises(AgentError) as caught:
         read_agent({"name": "counter"})
-    assert [type(one) for one in caught.value.findings] == [Finding]
+    assert [type(finding) for finding in caught.value.findings] == [Finding]
     assert caught.value.noun == "agent"

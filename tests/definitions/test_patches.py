@@ -38,9 +38,9 @@ def _without_ids(value: Any) -> Any:
     if isinstance(value, dict):
         inner = cast("dict[str, Any]", value)
         ids = ("artifact_id", "field_id", "agent_id")
-        return {key: _without_ids(one) for key, one in sorted(inner.items()) if key not in ids}
+        return {key: _without_ids(member) for key, member in sorted(inner.items()) if key not in ids}
     if isinstance(value, list):
-        return [_without_ids(one) for one in cast("list[Any]", value)]
+        return [_without_ids(item) for item in cast("list[Any]", value)]
     return value
 
 
@@ -88,20 +88,20 @@ def test_an_artifact_that_a_form_saves_under_another_name_keeps_its_id() -> None
     before = {"execution": form(save_as_artifact=True, artifact_name="goals")}
     first = saved(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **before})).checkpoints[1].output.artifacts[0]
     renamed = patched(before, execution=form(save_as_artifact=True, artifact_name="aims", artifact_format="md"))
-    assert [(one.name, one.format, one.artifact_id) for one in renamed.output.artifacts] == [
+    assert [(artifact.name, artifact.format, artifact.artifact_id) for artifact in renamed.output.artifacts] == [
         ("aims", "md", first.artifact_id)
     ]
     assert patched(before, execution=form()).output.artifacts == ()
     assert [
-        one.name
-        for one in patched(before, execution=form(save_as_artifact=True, artifact_name="goals")).output.artifacts
+        artifact.name
+        for artifact in patched(before, execution=form(save_as_artifact=True, artifact_name="goals")).output.artifacts
     ] == ["goals"]
 
 
 def test_a_form_that_is_now_saved_declares_its_artifact() -> None:
     before = {"execution": form()}
     after = patched(before, execution=form(save_as_artifact=True, artifact_name="goals"))
-    assert [one.name for one in after.output.artifacts] == ["goals"]
+    assert [artifact.name for artifact in after.output.artifacts] == ["goals"]
 
 
 def test_a_patch_does_not_modify_the_original() -> None:

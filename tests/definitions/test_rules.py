@@ -197,7 +197,7 @@ PEOPLE = {"finance": 2, "boss": 1}
 
 
 def count(named: tuple[str, ...]) -> int:
-    return sum(PEOPLE.get(one, 0) for one in named) if named else 3
+    return sum(PEOPLE.get(name, 0) for name in named) if named else 3
 
 
 @pytest.mark.parametrize(

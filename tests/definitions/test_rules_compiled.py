@@ -159,10 +159,10 @@ def test_every_key_is_compiled() -> None:
 def test_a_section_that_is_off_has_its_rules_disabled() -> None:
     text = (FOLDER / "valid" / "keep-for-people-and-shadow.yaml").read_text("utf-8")
     book = load(text).rulebook
-    assert [(one.name, one.enabled, one.shadow) for one in book.rules] == [
+    assert [(rule.name, rule.enabled, rule.shadow) for rule in book.rules] == [
         ("Never the big ones", True, False),
         ("Try this one out", False, True),
     ]
     assert (book.stopped, book.hours) == (True, None)
     off = load(text.replace("enabled: true", "enabled: false", 1)).rulebook
-    assert [one.enabled for one in off.rules] == [False, False]
+    assert [rule.enabled for rule in off.rules] == [False, False]

@@ -80,7 +80,11 @@ def test_the_digest_covers_what_users_see_but_not_times() -> None:
     before, after = compile_policies(old), compile_policies(new)
     assert [key for key in before if before[key].digest != after[key].digest] == ["plan"]
     touched = new.model_copy(
-        update={"checkpoints": tuple(one.model_copy(update={"updated_at": "later"}) for one in new.checkpoints)}
+        update={
+            "checkpoints": tuple(
+                checkpoint.model_copy(update={"updated_at": "later"}) for checkpoint in new.checkpoints
+            )
+        }
     )
     assert compile_policies(touched) == after
 

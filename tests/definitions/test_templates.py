@@ -70,10 +70,10 @@ def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
 
 def test_product_discovery_asks_people_and_builds_on_the_previous_version() -> None:
     definition = load(named("product-discovery").read()[0]).definition
-    assert [one.execution.mode for one in definition.checkpoints] == [ExecutionMode.HUMAN_ONLY] * 3
-    assert all(one.inputs.include_previous_version for one in definition.checkpoints)
+    assert [checkpoint.execution.mode for checkpoint in definition.checkpoints] == [ExecutionMode.HUMAN_ONLY] * 3
+    assert all(checkpoint.inputs.include_previous_version for checkpoint in definition.checkpoints)
     assert [
-        [reference.checkpoint_id for reference in one.inputs.include_checkpoint_outputs]
-        for one in definition.checkpoints
+        [reference.checkpoint_id for reference in checkpoint.inputs.include_checkpoint_outputs]
+        for checkpoint in definition.checkpoints
     ] == [[], ["business_goals"], ["business_goals", "requirements"]]
-    assert all(one.human_interaction.requires_approval_to_complete for one in definition.checkpoints)
+    assert all(checkpoint.human_interaction.requires_approval_to_complete for checkpoint in definition.checkpoints)

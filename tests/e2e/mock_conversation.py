@@ -21,12 +21,12 @@ class Stream extends EventTarget {
     window.streams.push(this)
     setTimeout(() => this.onopen?.(), 5)
   }
-  close() { window.streams = window.streams.filter((one) => one !== this) }
+  close() { window.streams = window.streams.filter((stream) => stream !== this) }
 }
 Stream.CLOSED = 2
 window.EventSource = Stream
-window.say = (type, data) => window.streams.filter((one) => one.url.includes('/runs/'))
-  .forEach((one) => one.dispatchEvent(new MessageEvent(type, { data: JSON.stringify(data) })))
+window.say = (type, data) => window.streams.filter((stream) => stream.url.includes('/runs/'))
+  .forEach((stream) => stream.dispatchEvent(new MessageEvent(type, { data: JSON.stringify(data) })))
 """
 NO_LIMITS = {"max_cost_usd": None, "max_tokens": None, "max_calls": None}
 

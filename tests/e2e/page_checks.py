@@ -77,9 +77,9 @@ class PageErrors:
     def errors(self) -> list[str]:
         """All messages, except for modules whose loading was aborted by leaving the page."""
         return [
-            one
-            for one in self.messages
-            if not ("dynamically imported module" in one and any(address in one for address in self._aborted))
+            message
+            for message in self.messages
+            if not ("dynamically imported module" in message and any(address in message for address in self._aborted))
         ]
 
     def _failed(self, request: Request) -> None:

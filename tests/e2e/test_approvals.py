@@ -69,7 +69,7 @@ def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int)
     expect(first).to_contain_text("min left")
     expect(first).to_contain_text("then it fails")
     expect(rows(page).last).to_contain_text("Fill in Goals")
-    assert [one for one in requests if "/api/approvals/" in one] == []
+    assert [request for request in requests if "/api/approvals/" in request] == []
     first.get_by_role("link").first.click()
     expect(page.get_by_role("region", name="Time left").locator("visible=true").first).to_contain_text("then it fails")
     expect(page.get_by_text("Letters about money")).to_be_visible()
@@ -142,7 +142,9 @@ def test_approvals_of_one_kind_are_decided_together(page: Page, fresh_server: Se
     expect(dialog).to_contain_text("2 rejected, 1 not.")
     dialog.get_by_role("button", name="Back to approvals").click()
     expect(boxes).to_have_count(0)
-    assert [fresh_server.call("GET", f"/api/approvals/{one['approval_id']}")["status"] for one in approvals] == [
+    assert [
+        fresh_server.call("GET", f"/api/approvals/{approval['approval_id']}")["status"] for approval in approvals
+    ] == [
         "approved",
         "rejected",
         "rejected",

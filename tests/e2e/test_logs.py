@@ -14,7 +14,7 @@ from tests.e2e.server import Server
 # The first visible line of the log and its offset: the scroll position.
 PLACE = """(log) => {
   const edge = log.getBoundingClientRect().top
-  const row = [...log.querySelectorAll('[data-index]')].find((one) => one.getBoundingClientRect().top >= edge)
+  const row = [...log.querySelectorAll('[data-index]')].find((row) => row.getBoundingClientRect().top >= edge)
   return [row.innerText, Math.round(row.getBoundingClientRect().top - edge)]
 }"""
 

@@ -44,7 +44,7 @@ def test_the_second_approver_sees_the_changes_of_the_first(page: Page, fresh_ser
     page.get_by_role("button", name="Show current version").click()
     expect(page.get_by_text("Your refund of $89.99")).to_be_visible()
     expect(page.get_by_text("1 of 2 approvals given")).to_be_visible()
-    assert [one for one in requests if one.startswith("PUT")] == []
+    assert [request for request in requests if request.startswith("PUT")] == []
     assert page.get_by_text("Not enough approvers").count() == 0
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()

@@ -69,13 +69,13 @@ class ReceivedRequest:
     @property
     def results(self) -> list[str]:
         """All tool results so far."""
-        requests = (one for one in self.messages if isinstance(one, ModelRequest))
-        return [str(part.content) for one in requests for part in one.parts if isinstance(part, ToolReturnPart)]
+        requests = (message for message in self.messages if isinstance(message, ModelRequest))
+        return [str(part.content) for request in requests for part in request.parts if isinstance(part, ToolReturnPart)]
 
     @property
     def answers(self) -> int:
         """How many answers this turn has already."""
-        return sum(isinstance(one, ModelResponse) for one in self.messages)
+        return sum(isinstance(message, ModelResponse) for message in self.messages)
 
     @property
     def tools(self) -> list[str]:
@@ -173,11 +173,11 @@ class FakeModels:
 def _calls(uses: Sequence[ToolCall]) -> dict[int, DeltaToolCall]:
     return {
         number: DeltaToolCall(
-            one.tool,
-            one.arguments if isinstance(one.arguments, str) else encode_json(one.arguments).decode(),
-            tool_call_id=one.call_id or f"call-{uuid4().hex[:8]}",
+            use.tool,
+            use.arguments if isinstance(use.arguments, str) else encode_json(use.arguments).decode(),
+            tool_call_id=use.call_id or f"call-{uuid4().hex[:8]}",
         )
-        for number, one in enumerate(uses)
+        for number, use in enumerate(uses)
     }
 
 
@@ -192,13 +192,13 @@ class FakeConversation:
 
     async def messages(self) -> Sequence[ConversationMessage]:
         # Encoded and decoded, as in the database.
-        return [replace(one, message=decode_json(encode_json(one.message))) for one in self.saved]
+        return [replace(message, message=decode_json(encode_json(message.message))) for message in self.saved]
 
     async def save(self, *messages: ConversationMessage) -> None:
         if self.max_messages is not None and len(self.saved) + len(messages) > self.max_messages:
             raise asyncio.CancelledError
-        existing = {(one.turn, one.number) for one in self.saved}
-        assert not existing & {(one.turn, one.number) for one in messages}, messages
+        existing = {(message.turn, message.number) for message in self.saved}
+        assert not existing & {(message.turn, message.number) for message in messages}, messages
         self.saved.extend(messages)
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
@@ -213,7 +213,7 @@ class FakeConversation:
 
     @property
     def turns(self) -> list[str]:
-        return list(dict.fromkeys(one.turn for one in self.saved))
+        return list(dict.fromkeys(message.turn for message in self.saved))
 
 
 @dataclass
@@ -263,7 +263,7 @@ class AgentBench:
 
 
 def texts(artifacts: Sequence[ProducedFile | StoredFile]) -> dict[str, str]:
-    return {f"{one.name}.{one.format}": one.read().decode() for one in artifacts}
+    return {f"{artifact.name}.{artifact.format}": artifact.read().decode() for artifact in artifacts}
 
 
 def failure_of(outcome: Outcome) -> tuple[str, str, bool]:

@@ -72,7 +72,7 @@ async def test_sequential_agents_take_turns_and_see_all_earlier_statements(tmp_p
         "sequential/2/analyst",
         "sequential/2/architect",
     ]
-    assert [one.model for one in bench.models.requests] == ["fake:default", "fake:big"] * 2
+    assert [request.model for request in bench.models.requests] == ["fake:default", "fake:big"] * 2
     first, _, _, last = bench.models.requests
     assert first.system.partition("\n\n")[0] == mentions("Analyst", "You know the business.")
     assert first.prompt.startswith("=== YOUR TASK ===\nDo it.\n\nAnalyse.\n\n=== YOUR ROLE ===\n")
@@ -85,7 +85,7 @@ async def test_sequential_agents_take_turns_and_see_all_earlier_statements(tmp_p
         "=== YOUR ROLE ===\n"
     )
     assert last.prompt.partition("=== RESULT ===\n")[2] == mentions("plan.md", "Markdown")
-    assert [(one.speaker, one.role) for one in bench.conversation.saved if one.role == "assistant"] == [
+    assert [(message.speaker, message.role) for message in bench.conversation.saved if message.role == "assistant"] == [
         ("Analyst", "assistant"),
         ("Architect", "assistant"),
     ] * 2
@@ -127,7 +127,7 @@ async def test_parallel_agents_answer_at_the_same_time_and_an_editor_merges(tmp_
         "parallel/tester",
     ]
     *independent, merging = bench.models.requests
-    assert not any("DISCUSSION SO FAR" in one.prompt for one in independent)
+    assert not any("DISCUSSION SO FAR" in request.prompt for request in independent)
     assert [name in merging.prompt for name in ("Analyst:\n", "Architect:\n", "Tester:\n")] == [True] * 3
 
 
@@ -202,7 +202,7 @@ async def test_a_meta_agent_designs_the_team_and_corrects_an_invalid_design(tmp_
     assert bench.models.requests[1].last == mentions("3", "4")
     assert bench.models.requests[2].last == mentions("'ux'")
     assert bench.conversation.turns == ["design", "sequential/1/ux", "sequential/1/backend"]
-    assert {one.purpose for one in bench.conversation.saved if one.turn == "design"} == {Purpose.DESIGN}
+    assert {message.purpose for message in bench.conversation.saved if message.turn == "design"} == {Purpose.DESIGN}
     assert bench.models.requests[3].system.startswith("You design.\n\n")
     assert ("info", mentions("UX: Designs.", "Backend: Builds."), None) in bench.logs.lines
     assert not isinstance(outcome, Produced), "app.md is missing"
@@ -240,7 +240,7 @@ async def test_answers_of_other_agents_are_kept_when_one_fails(tmp_path: Path) -
     assert failure_of(await bench.run("plan.md", config=predefined("parallel")))[0] == "overload"
     again = AgentBench(tmp_path, FakeModels(echo), conversation=FakeConversation(bench.conversation.saved))
     assert await again.texts("plan.md", config=predefined("parallel")) == {"plan.md": "Editor says 2."}
-    assert [speaker(one) for one in again.models.requests] == ["Analyst", "Editor"]
+    assert [speaker(request) for request in again.models.requests] == ["Analyst", "Editor"]
 
 
 async def test_a_discussion_over_the_context_limit_lists_the_size_of_each_statement(tmp_path: Path) -> None:

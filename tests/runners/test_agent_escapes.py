@@ -83,7 +83,7 @@ async def test_links_that_code_creates_between_tool_calls_lead_nowhere(tmp_path:
         mentions("```text"),
         mentions("workspace/passwd"),
     ]
-    assert not any("secret" in one or "root:" in one for one in found)
+    assert not any("secret" in result or "root:" in result for result in found)
     assert secret.read_text() == "secret"
 
 
@@ -258,9 +258,9 @@ async def test_resource_attacks_stay_inside_the_sandbox(tmp_path: Path) -> None:
     with memory_growth() as grown:
         found = await results(with_code(tmp_path, seconds=SECONDS), *(code(source) for source, _ in ATTACKS.values()))
     watching.cancel()
-    for (name, (_, allowed)), one in zip(ATTACKS.items(), found, strict=True):
-        assert (str(SECONDS) in one.partition("```")[0]) in allowed, (name, one[:300])
-        assert len(one) < 50_000, name
+    for (name, (_, allowed)), result in zip(ATTACKS.items(), found, strict=True):
+        assert (str(SECONDS) in result.partition("```")[0]) in allowed, (name, result[:300])
+        assert len(result) < 50_000, name
     assert alive("execution") == []
     assert sorted(delays)[int(len(delays) * 0.95)] < limit(2.0)
     assert max(grown) < 200 * 1024**2
@@ -295,10 +295,10 @@ print(sorted(os.listdir('/sys/class/net')) if os.path.isdir('/sys/class/net') el
 """
     try:
         (found,) = await results(with_code(tmp_path), code(tries))
-        for one in (listening, abstract):
+        for listener in (listening, abstract):
             try:
-                one.accept()
-                reached.append(str(one))
+                listener.accept()
+                reached.append(str(listener))
             except BlockingIOError:
                 pass
     finally:

@@ -98,7 +98,7 @@ async def attacked(provider: FakeProvider, folder: Path, format: str) -> list[Pr
 
 def texts_of(request: ProviderRequest, role: str) -> list[str]:
     """The texts of a role in a request."""
-    messages = (one for one in request.body["messages"] if one["role"] == role)
+    messages = (message for message in request.body["messages"] if message["role"] == role)
     return [text for message in messages for text in texts(message["content"])]
 
 
@@ -119,7 +119,7 @@ def texts(content: Any) -> list[str]:
 @pytest.mark.parametrize("format", MODELS)
 async def test_requests_with_an_attack_match_the_snapshot(provider: FakeProvider, tmp_path: Path, format: str) -> None:
     requests = await attacked(provider, tmp_path, format)
-    compare_json(f"wire/attack_{format}.json", [one.comparable for one in requests])
+    compare_json(f"wire/attack_{format}.json", [request.comparable for request in requests])
     assert len(requests) == 4
 
 
@@ -131,7 +131,7 @@ async def test_in_markdown_an_attack_stays_in_its_fence(provider: FakeProvider, 
     headings, contents = read_markdown(texts_of(second, "user")[0])
     assert headings == [*FIRST, "=== DISCUSSION SO FAR ===", "=== YOUR ROLE ===", "=== RESULT ==="]
     assert contents == [ATTACK.removesuffix("\n")] * 4
-    (result,) = [one for one in texts_of(third, "user") if one.startswith("workspace/notes.txt")]
+    (result,) = [text for text in texts_of(third, "user") if text.startswith("workspace/notes.txt")]
     assert read_markdown(result) == ([], [ATTACK.removesuffix("\n")])
 
 

@@ -62,7 +62,10 @@ class Dispatches:
 
     def answer(self, call: RecordedCall | None, **answer: Any) -> None:
         assert call is not None
-        self.calls = (*(one for one in self.calls if one.number != call.number), replace(call, result=answer or None))
+        self.calls = (
+            *(recorded for recorded in self.calls if recorded.number != call.number),
+            replace(call, result=answer or None),
+        )
 
 
 async def test_an_action_is_proposed_with_staged_artifacts_and_its_decision_returns(tmp_path: Path) -> None:
@@ -150,14 +153,14 @@ async def test_several_questions_are_asked_in_sequence(tmp_path: Path) -> None:
     dispatches = Dispatches(
         tmp_path, [first, second], ToolCall("write_file", {"path": "report.md", "content": "x"}), "Ok."
     )
-    one = await dispatches.dispatch()
-    assert isinstance(one, NeedsInput)
-    dispatches.answer(one.call, answer="a!", by="x")
-    two = await dispatches.dispatch()
-    assert isinstance(two, NeedsInput)
-    assert two.call is not None
-    assert (two.call.number, two.call.arguments["request"]) == (2, {"question": "B?"})
-    dispatches.answer(two.call, answer="b!", by="x")
+    first_outcome = await dispatches.dispatch()
+    assert isinstance(first_outcome, NeedsInput)
+    dispatches.answer(first_outcome.call, answer="a!", by="x")
+    second_outcome = await dispatches.dispatch()
+    assert isinstance(second_outcome, NeedsInput)
+    assert second_outcome.call is not None
+    assert (second_outcome.call.number, second_outcome.call.arguments["request"]) == (2, {"question": "B?"})
+    dispatches.answer(second_outcome.call, answer="b!", by="x")
     assert isinstance(await dispatches.dispatch(), Produced)
     assert len(dispatches.bench.models.requests) == 3
     results = dispatches.bench.models.requests[1].results
@@ -202,7 +205,7 @@ async def test_action_offers_show_past_corrections_and_invalid_proposals_are_rej
     dispatches.prepared = prepared
     await dispatches.dispatch()
     requests = dispatches.bench.models.requests
-    tool = next(one for one in requests[0].info.function_tools if one.name == "propose_action")
+    tool = next(tool for tool in requests[0].info.function_tools if tool.name == "propose_action")
     assert tool.description is not None
     assert tool.description == mentions(
         *("send_email", "medium", "Writes to customers.", '{"type":"object"}'),

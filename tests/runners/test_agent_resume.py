@@ -41,11 +41,11 @@ async def replay_every_prefix(
             await bench.runner.run(make(bench))
         again = AgentBench(bench.folder, FakeModels(respond), conversation=FakeConversation(bench.conversation.saved))
         assert result_of(await again.runner.run(make(again))) == result_of(outcome), count
-        answered = sum(one.role == "assistant" for one in bench.conversation.saved)
+        answered = sum(message.role == "assistant" for message in bench.conversation.saved)
         assert len(again.models.requests) == len(complete.models.requests) - answered, count
-        assert sorted((one.turn, one.number, one.role, one.is_last) for one in again.conversation.saved) == sorted(
-            (one.turn, one.number, one.role, one.is_last) for one in messages
-        ), count
+        assert sorted(
+            (message.turn, message.number, message.role, message.is_last) for message in again.conversation.saved
+        ) == sorted((message.turn, message.number, message.role, message.is_last) for message in messages), count
     return outcome, complete.models.requests
 
 

@@ -37,7 +37,8 @@ async def test_a_text_answer_becomes_the_artifact_and_every_message_is_saved(tmp
     assert request.prompt.startswith("=== YOUR TASK ===\nDo it.\n\n=== RESULT ===\n")
     assert request.prompt.partition("=== RESULT ===\n")[2] == mentions("report.md", "Markdown")
     assert [
-        (one.turn, one.number, one.speaker, one.role, one.text, one.is_last) for one in bench.conversation.saved
+        (message.turn, message.number, message.speaker, message.role, message.text, message.is_last)
+        for message in bench.conversation.saved
     ] == [
         ("work", 1, "Step", "system", request.system, False),
         ("work", 2, "Step", "user", request.prompt, False),
@@ -48,8 +49,8 @@ async def test_a_text_answer_becomes_the_artifact_and_every_message_is_saved(tmp
     assert answer.tokens is not None
     assert answer.cost is not None
     assert answer.tokens.output > 0
-    assert "".join(one.text for one in bench.conversation.chunks) == "# Report\n\nAll is well."
-    assert {(one.turn, one.number, one.speaker, one.kind) for one in bench.conversation.chunks} == {
+    assert "".join(chunk.text for chunk in bench.conversation.chunks) == "# Report\n\nAll is well."
+    assert {(chunk.turn, chunk.number, chunk.speaker, chunk.kind) for chunk in bench.conversation.chunks} == {
         ("work", 3, "Writer", "text")
     }
 
@@ -61,7 +62,7 @@ async def test_an_object_answer_is_requested_with_its_schema_and_corrected_until
     assert first.schema == SCHEMA
     assert second.last == mentions("count.json#/n", '"one"')
     assert third.last == mentions("JSON")
-    assert [one.role for one in bench.conversation.saved] == [
+    assert [message.role for message in bench.conversation.saved] == [
         "system",
         "user",
         "assistant",
@@ -155,7 +156,7 @@ async def test_an_agent_with_file_operations_writes_each_artifact_to_staging(tmp
     )
     assert requests[1].last == mentions("artifacts_staging/report.md", "6")
     assert requests[2].last == mentions("artifacts_staging/data.json")
-    assert next(one.text for one in bench.conversation.saved if one.role == "tool") == requests[1].last
+    assert next(message.text for message in bench.conversation.saved if message.role == "tool") == requests[1].last
 
 
 async def test_missing_invalid_and_undeclared_files_fail_validation(tmp_path: Path) -> None:

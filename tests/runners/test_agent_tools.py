@@ -87,7 +87,7 @@ async def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
         mentions("workspace/file"),
         mentions("workspace/pipe"),
     ]
-    assert not any("secret" in one for one in found)
+    assert not any("secret" in result for result in found)
     listed = [line.partition(" ")[0] for line in found[7].splitlines()]
     assert listed[2:-1] == ["workspace/file", "workspace/folder", "workspace/pipe"]
     assert "bytes" not in found[7]
@@ -411,4 +411,4 @@ async def test_parallel_agents_share_an_mcp_server(tmp_path: Path) -> None:
     config = {"creation_mode": "predefined", "discussion_mode": "parallel", "agents": agents}
     bench = AgentBench(tmp_path, FakeModels(respond), AgentPolicy(mcp_servers=STDIO))
     assert await bench.texts("report.md", config=config) == {"report.md": "Merged."}
-    assert sum(one.results[:1] != [] for one in bench.models.requests) == 3
+    assert sum(request.results[:1] != [] for request in bench.models.requests) == 3

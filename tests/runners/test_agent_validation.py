@@ -73,7 +73,7 @@ async def test_lenient_validation_may_accept_a_near_miss(tmp_path: Path) -> None
     assert '=== THE RESULT ===\ncount.json:\n```json\n{"n":"two"}\n```' in judge.prompt
     assert judge.prompt == mentions("- count.json#/n: ", '"two"')
     assert bench.conversation.turns == ["work", "judge/1"]
-    assert {one.purpose for one in bench.conversation.saved if one.turn == "judge/1"} == {Purpose.JUDGE}
+    assert {message.purpose for message in bench.conversation.saved if message.turn == "judge/1"} == {Purpose.JUDGE}
 
 
 async def test_a_failed_verdict_lists_its_findings(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ async def test_a_long_input_is_summarized_once_and_shown_as_a_summary(tmp_path: 
     assert read_markdown(summary)[1] == ["A short summary."]
     assert "Content:\n```markdown\nShort.\n```" in working.prompt
     assert bench.conversation.turns == [f"summary/{LONG.checksum[:16]}", "work"]
-    assert {one.purpose for one in bench.conversation.saved[:3]} == {Purpose.SUMMARY}
+    assert {message.purpose for message in bench.conversation.saved[:3]} == {Purpose.SUMMARY}
     known = replace(FOUND, summaries={LONG.checksum: {"fake:default": "Known.", "fake:other": "Another's."}})
     again = AgentBench(tmp_path, FakeModels(respond))
     await again.runner.run(again.work("text.md", fields=READS, resolved=known))

@@ -74,7 +74,7 @@ async def test_artifacts_are_read_by_name_in_their_format() -> None:
 async def test_references_are_artifacts_by_checkpoint_key() -> None:
     references = {"goals": (stored("goals", "json", "[1]"),), "empty": ()}
     value = await read_from_ctx(
-        lambda ctx: {key: dict(one) for key, one in ctx.references.items()}, references=references
+        lambda ctx: {key: dict(reference) for key, reference in ctx.references.items()}, references=references
     )
     assert value == {"goals": {"goals": [1]}, "empty": {}}
 

@@ -141,10 +141,19 @@ def test_xml_round_trips(name: str, first: str, second: str, feedback: str) -> N
     root = ET.fromstring(f"<root>{text}</root>")
     files = [first, second, second]
     shown = [xml_text(content) for content in files if "\0" not in content]
-    assert [one.tag for one in root] == ["previous_version", "checkpoint_output", "your_task", "revision_feedback"]
-    assert [one.text or "" for one in root.iter("content")] == shown
-    assert [one.text or "" for one in root.iter("feedback")] == [xml_text(feedback)]
-    assert [one.attrib["name"] for one in root.iter("file")] == [f"{xml_text(name)}.md", "second.txt", "second.txt"]
+    assert [element.tag for element in root] == [
+        "previous_version",
+        "checkpoint_output",
+        "your_task",
+        "revision_feedback",
+    ]
+    assert [element.text or "" for element in root.iter("content")] == shown
+    assert [element.text or "" for element in root.iter("feedback")] == [xml_text(feedback)]
+    assert [element.attrib["name"] for element in root.iter("file")] == [
+        f"{xml_text(name)}.md",
+        "second.txt",
+        "second.txt",
+    ]
     assert root.findtext("your_task") == f"\n{TASK}\n"
 
 

@@ -37,7 +37,7 @@ def test_a_function_is_registered_by_its_own_or_another_name() -> None:
     async def second(ctx: Ctx) -> int:
         return 2
 
-    assert {name: (one.function, one.is_async) for name, one in registry.items()} == {
+    assert {name: (registered.function, registered.is_async) for name, registered in registry.items()} == {
         "count": (count, False),
         "reports.count": (second, True),
     }

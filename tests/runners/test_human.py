@@ -126,14 +126,14 @@ async def test_file_and_field_names_cannot_be_paths() -> None:
     }
     outcome = await HumanRunner().run(work(definition, answer=answer, files=files))
     assert isinstance(outcome, Produced)
-    assert [(one.name, one.format) for one in outcome.artifacts] == [
+    assert [(artifact.name, artifact.format) for artifact in outcome.artifacts] == [
         ("goals", "json"),
         (".._up", "txt"),
         ("goals_file", "csv"),
         ("README", "bin"),
         ("script", "bin"),
     ]
-    assert len({artifact_id(definition, one.name) for one in outcome.artifacts}) == 5
+    assert len({artifact_id(definition, artifact.name) for artifact in outcome.artifacts}) == 5
 
 
 async def test_a_file_over_the_limit_is_rejected() -> None:

@@ -116,14 +116,16 @@ def test_an_artifact_must_match_its_schema() -> None:
 
 
 def test_the_output_schema_applies_to_the_context_value() -> None:
-    one, other = json_artifact(b'{"n": 1}'), ProducedFile("b", "json", b"[2]")
+    first, second = json_artifact(b'{"n": 1}'), ProducedFile("b", "json", b"[2]")
     single = by_function("a.json", output_schema=SCHEMA)
-    assert check(one, **single) == Produced((one,))
+    assert check(first, **single) == Produced((first,))
     bad = json_artifact(b"[]")
     assert check(bad, **single) == InvalidResult((bad,), invalid(mentions("- output: ", "[]")))
     schema: Value = {"properties": {"a": SCHEMA, "b": {"maxItems": 0}}, "required": ["a", "b"]}
     several = by_function("a.json", "b.json", output_schema=schema)
-    assert check(one, other, **several) == InvalidResult((one, other), invalid(mentions("- output#/b: ", "0", "1")))
+    assert check(first, second, **several) == InvalidResult(
+        (first, second), invalid(mentions("- output#/b: ", "0", "1"))
+    )
 
 
 def test_the_output_schema_applies_to_a_return_value_alongside_other_files() -> None:

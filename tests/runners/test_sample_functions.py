@@ -191,7 +191,7 @@ REPORT = f"""\
 
 async def run_template(text: str) -> str:
     """Run the checkpoints of the template in order and return its report."""
-    (template,) = (one for one in builtin_templates() if one.name == "text-report")
+    (template,) = (template for template in builtin_templates() if template.name == "text-report")
     document, _ = template.read()
     pipeline = parse(expand(document))
     values: dict[str, Value] = {}

@@ -32,10 +32,10 @@ def stream() -> Iterator[io.StringIO]:
     handler = logging.StreamHandler(buffer)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
     logging.getLogger().addHandler(handler)
-    before = [(one, one.formatter) for one in logging.getLogger().handlers]
+    before = [(handler, handler.formatter) for handler in logging.getLogger().handlers]
     yield buffer
-    for one, formatter in before:
-        one.setFormatter(formatter)
+    for handler, formatter in before:
+        handler.setFormatter(formatter)
     logging.getLogger().removeHandler(handler)
 
 

@@ -61,7 +61,7 @@ async def test_a_retired_default_model_falls_back_to_its_successor(provider: Fak
         provider.enqueue(ErrorReply(404), Answer("Here."))
         with pytest.warns(DeprecationWarning, match="will reach end-of-life"):
             response = await streamed(models.choose())
-        assert [one.body["model"] for one in provider.requests] == [
+        assert [request.body["model"] for request in provider.requests] == [
             name.removeprefix("anthropic:") for name in (DEFAULT_MODEL, DEFAULT_SUCCESSOR)
         ]
         assert response.text == "Here."
@@ -95,7 +95,7 @@ def test_an_unreadable_secret_is_reported() -> None:
     models = PydanticAiModels(ModelPolicy(), locked, {}, simulated_model)
     assert configuration_error(models, CLAUDE) == mentions("ANTHROPIC_API_KEY")
     assert models.default == DEFAULT_MODEL
-    (anthropic,) = (one for one in models.providers() if one.name == "anthropic")
+    (anthropic,) = (state for state in models.providers() if state.name == "anthropic")
     assert (anthropic.has_key, anthropic.hint) == (
         False,
         mentions("ANTHROPIC_API_KEY"),
@@ -118,7 +118,7 @@ async def test_secrets_take_precedence_over_the_environment(provider: FakeProvid
     secrets["ANTHROPIC_API_KEY"] = "changed-since"
     await streamed(models.choose(CLAUDE))
     await models.close()
-    assert [one.headers["authorization"] for one in provider.requests] == [
+    assert [request.headers["authorization"] for request in provider.requests] == [
         "Bearer from-the-store",
         "Bearer no-key",
         "Bearer no-key",
@@ -134,12 +134,12 @@ def test_providers_report_their_keys_and_hints() -> None:
         {"ANTHROPIC_API_KEY": KEY},
         providers={"company": ProviderOptions(kind="openai-chat", base_url="http://127.0.0.1:8080/v1", key="absent")},
     )
-    states = {one.name: one for one in models.providers()}
+    states = {state.name: state for state in models.providers()}
     assert [*states] == [*KNOWN, "company", "simulated"]
     assert KEY not in repr(states)
     picked = {
-        name: (one.is_ready, one.has_key, one.key_source, one.hint)
-        for name, one in states.items()
+        name: (state.is_ready, state.has_key, state.key_source, state.hint)
+        for name, state in states.items()
         if name in ("anthropic", "openai", "google", "ollama", "groq", "company", "simulated")
     }
     assert picked == {

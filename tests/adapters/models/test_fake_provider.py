@@ -62,7 +62,7 @@ async def test_the_messages_api_is_understood(provider: FakeProvider) -> None:
         assert (message.content[0].text, message.content[1].input) == ("I count them.", {"what": "pebbles"})
         assert (message.stop_reason, message.usage.input_tokens, message.usage.output_tokens) == ("tool_use", 25, 15)
         assert (message.usage.cache_read_input_tokens, message.usage.cache_creation_input_tokens) == (5, 3)
-    assert [one.is_streamed for one in provider.requests] == [True, False]
+    assert [request.is_streamed for request in provider.requests] == [True, False]
     assert provider.requests[1].comparable == {
         "path": "/v1/messages",
         "headers": {

@@ -27,7 +27,7 @@ NAMES = {"messages": CLAUDE, "responses": GPT, "chat": CHAT}
 
 
 def compare(name: str, requests: list[Any]) -> None:
-    compare_json(f"wire/model_{name}.json", [one.comparable for one in requests])
+    compare_json(f"wire/model_{name}.json", [request.comparable for request in requests])
 
 
 def worker(chosen: ChosenModel) -> Agent[None, Any]:
@@ -86,8 +86,10 @@ async def test_the_default_temperature_is_not_sent_to_models_that_reject_it(prov
         ):
             provider.enqueue(Answer(tool_calls=(ToolCall("verdict", {"passes": False, "reason": "No."}),)))
             await worker(models.choose(name, settings)).run("How many?")
-    assert ["temperature" in one.body for one in provider.requests] == [False, False, False]
-    assert [one.body.get("max_tokens", one.body.get("max_output_tokens")) for one in provider.requests] == [8000] * 3
+    assert ["temperature" in request.body for request in provider.requests] == [False, False, False]
+    assert [request.body.get("max_tokens", request.body.get("max_output_tokens")) for request in provider.requests] == [
+        8000
+    ] * 3
 
 
 async def test_structured_output_can_use_a_response_schema(provider: FakeProvider) -> None:

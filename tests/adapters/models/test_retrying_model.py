@@ -140,7 +140,7 @@ async def test_fallbacks_are_used_in_order(provider: FakeProvider) -> None:
     async with open_catalogue(provider, fallbacks=(GPT, CLAUDE, "groq:llama", CHAT), max_attempts=1) as models:
         provider.enqueue(OVERLOADED, UNAUTHORIZED, Answer("From the third."))
         response = await streamed(models.choose(CLAUDE, call_context=call_context))
-    assert [one.path for one in provider.requests] == ["/v1/messages", "/v1/responses", "/v1/chat/completions"]
+    assert [request.path for request in provider.requests] == ["/v1/messages", "/v1/responses", "/v1/chat/completions"]
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("From the third.", CHAT)
     assert notices == [
         mentions("groq:llama", '"pydantic-ai-slim[groq]"'),

@@ -50,7 +50,7 @@ def schemas_for(draw: st.DrawFn, value: Any, depth: int = 0) -> Any:
 
 @st.composite
 def _combined(draw: st.DrawFn, keyword: str, schema: Any, value: Any, depth: int) -> Any:
-    other = draw(st.sampled_from([one for one in NEVER_VALID if not _accepts(one, value)]))
+    other = draw(st.sampled_from([candidate for candidate in NEVER_VALID if not _accepts(candidate, value)]))
     match keyword:
         case "allOf":
             return {"allOf": [schema, draw(schemas_for(value, depth + 1))]}
@@ -125,14 +125,14 @@ def _text(draw: st.DrawFn, value: str) -> Json:
 @st.composite
 def _list(draw: st.DrawFn, value: list[Any], depth: int) -> Json:
     options: Json = {"minItems": len(value), "maxItems": len(value) + draw(st.sampled_from([0, 2]))}
-    if len({repr(one) for one in value}) == len(value) and not any(isinstance(one, bool | float) for one in value):
+    if len({repr(item) for item in value}) == len(value) and not any(isinstance(item, bool | float) for item in value):
         options["uniqueItems"] = True
     if value:
         options["contains"] = draw(schemas_for(value[0], depth + 1))
         if draw(st.booleans()):
-            options["prefixItems"] = [draw(schemas_for(one, depth + 1)) for one in value]
+            options["prefixItems"] = [draw(schemas_for(item, depth + 1)) for item in value]
         else:
-            options["items"] = {"anyOf": [draw(schemas_for(one, depth + 1)) for one in value]}
+            options["items"] = {"anyOf": [draw(schemas_for(item, depth + 1)) for item in value]}
     return {"type": "array", **_some(draw, options)}
 
 
@@ -145,7 +145,7 @@ def _object(draw: st.DrawFn, value: Json, depth: int) -> Json:
         "propertyNames": {"maxLength": 20},
         "dependentRequired": {key: list(value) for key in value},
     }
-    inner = {key: draw(schemas_for(one, depth + 1)) for key, one in value.items()}
+    inner = {key: draw(schemas_for(member, depth + 1)) for key, member in value.items()}
     schema = {"type": "object", "properties": inner, **_some(draw, options)}
     if draw(st.booleans()):
         schema[draw(st.sampled_from(["additionalProperties", "unevaluatedProperties"]))] = False

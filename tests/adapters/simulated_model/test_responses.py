@@ -247,10 +247,10 @@ async def test_a_team_suits_the_task() -> None:
         "required": ["agents"],
     }
     reply = output(await converse(schema=schema).send("=== YOUR TASK ===\nCreate 3 agents for designing a mobile app."))
-    assert [one["name"] for one in reply["agents"]] == ["UX Designer", "Frontend Developer", "Backend Developer"]
+    assert [agent["name"] for agent in reply["agents"]] == ["UX Designer", "Frontend Developer", "Backend Developer"]
     assert reply["agents"][0]["system_prompt"] == mentions("UX Designer")
     more = output(await converse(schema=schema).send("=== YOUR TASK ===\nMake seven agents who count clouds."))
-    assert len({one["name"] for one in more["agents"]}) == len(more["agents"]) >= 2
+    assert len({agent["name"] for agent in more["agents"]}) == len(more["agents"]) >= 2
 
 
 LAYOUTS = {

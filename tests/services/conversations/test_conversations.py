@@ -75,8 +75,8 @@ async def test_stored_messages_are_read_back_complete(app: App) -> None:
 
     async def script(work: WorkOrder, conversation: Conversation) -> Outcome:
         assert await conversation.messages() == []
-        for one in (first, tool, tool, result, last, last):
-            await conversation.save(one)
+        for message in (first, tool, tool, result, last, last):
+            await conversation.save(message)
         stored.append(await conversation.messages())
         return produced(work)
 

@@ -76,7 +76,7 @@ async def test_a_removed_message_is_no_longer_live() -> None:
         live.add_chunk("run", "f", "s", chunk("x", number))
     await wait_for_batch()
     live.remove("run", "e", "work", 1)
-    assert [(one.key.execution_id, one.key.number) for one in live.messages_of_run("run")] == [
+    assert [(message.key.execution_id, message.key.number) for message in live.messages_of_run("run")] == [
         ("f", 1),
         ("e", 2),
         ("f", 2),

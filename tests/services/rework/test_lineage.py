@@ -188,12 +188,13 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
     }
     lineage = app.cairn.rework_queries.get_lineage(run)
     assert {
-        (names[one.producer_execution_id], one.artifact_name, names[one.consumer_execution_id]) for one in lineage.flow
+        (names[edge.producer_execution_id], edge.artifact_name, names[edge.consumer_execution_id])
+        for edge in lineage.flow
     } == {edge for edge in edges if edge[2] is not None}
-    assert not any(one.is_stale for one in lineage.flow)
+    assert not any(edge.is_stale for edge in lineage.flow)
     assert {
-        (names[one.execution_id], names[one.depends_on_execution_id], one.dependency_type)
-        for one in lineage.dependencies
+        (names[dependency.execution_id], names[dependency.depends_on_execution_id], dependency.dependency_type)
+        for dependency in lineage.dependencies
     } == {
         ("dev", "plan", "success"),
         ("again", "plan", "success"),
@@ -241,7 +242,7 @@ async def test_only_requested_inputs_count_as_reads(app: App) -> None:
     await app.run_to_completion(pipeline)
     run = await app.run_to_completion(pipeline)
     read = {
-        (one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.rework_queries.get_lineage(run).flow
+        (edge.producer_checkpoint, edge.consumer_checkpoint) for edge in app.cairn.rework_queries.get_lineage(run).flow
     }
     assert read == {("a", "one"), ("b", "two"), ("two", "two")}
 
@@ -254,7 +255,7 @@ async def test_a_form_reads_its_reference_material(app: App) -> None:
     await app.submit_form(run, "ask", ask="yes")
     await app.wait_for_run(run, "completed")
     assert [
-        (one.producer_checkpoint, one.consumer_checkpoint) for one in app.cairn.rework_queries.get_lineage(run).flow
+        (edge.producer_checkpoint, edge.consumer_checkpoint) for edge in app.cairn.rework_queries.get_lineage(run).flow
     ] == [("a", "ask")]
 
 
@@ -278,7 +279,7 @@ async def test_each_dispatch_records_its_reads_and_one_dependency(app: App) -> N
     assert found == [1, 2]
     lineage = app.cairn.rework_queries.get_lineage(run)
     assert len(lineage.flow) == 1
-    assert [(one.execution_id, one.depends_on_execution_id) for one in lineage.dependencies] == [
+    assert [(dependency.execution_id, dependency.depends_on_execution_id) for dependency in lineage.dependencies] == [
         (b.execution_id, a.execution_id)
     ]
 

@@ -64,7 +64,7 @@ async def test_a_completed_run_is_reopened_until_the_rework_ends(app: App) -> No
         created.execution_id,
     )
     (read,) = first.artifacts_generated
-    assert [dict(one) for one in after.stale_inputs] == [
+    assert [dict(stale_input) for stale_input in after.stale_inputs] == [
         {
             "artifact_record_id": read.artifact_record_id,
             "artifact_name": "code",
@@ -135,7 +135,7 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
     await app.wait_for_run(run, "completed")
     after = app.cairn.rework_queries.preview(spec, ADMIN)
     assert (after.reopens_run, after.requester_waits, after.withdrawn_approvals) == (True, False, [])
-    assert [one.checkpoint_name for one in after.stale_executions] == ["Left", "Test"]
+    assert [execution.checkpoint_name for execution in after.stale_executions] == ["Left", "Test"]
 
 
 async def test_an_impossible_rework_is_refused_with_a_reason(app: App) -> None:

@@ -152,8 +152,11 @@ async def test_a_rollback_stops_running_executions_and_withdraws_approvals(app: 
     open_ones = {e.checkpoint_key: e.execution_id for e in app.executions(run)}
     spec = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     preview = app.preview_rollback(spec)
-    assert {one.execution_id for one in preview.stopped_executions} == {open_ones["slow"], open_ones["asks"]}
-    assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
+    assert {execution.execution_id for execution in preview.stopped_executions} == {
+        open_ones["slow"],
+        open_ones["asks"],
+    }
+    assert [approval.checkpoint_name for approval in preview.withdrawn_approvals] == ["Asks"]
     rollback_id, _ = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert stopped.is_set()
     assert matches_preview(preview, app.rollback(rollback_id))
@@ -256,11 +259,13 @@ async def test_a_run_level_rollback_archives_later_runs_completely(app: App) -> 
     await app.wait_until_idle()
     spec = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     preview = app.preview_rollback(spec)
-    assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
+    assert [(run.run_id, run.run_version) for run in preview.rolled_back_items.deleted_runs] == [
         (runs[1], 2),
         (runs[2], 3),
     ]
-    assert [one.checkpoint_name for one in preview.rolled_back_items.deleted_checkpoint_executions] == ["Design"]
+    assert [execution.checkpoint_name for execution in preview.rolled_back_items.deleted_checkpoint_executions] == [
+        "Design"
+    ]
     assert len(preview.rolled_back_items.archived_artifacts) == 5
     rollback_id, _ = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert matches_preview(preview, app.rollback(rollback_id))
@@ -311,7 +316,10 @@ async def test_a_run_level_rollback_stops_later_open_runs(app: App) -> None:
         await app.wait_for_execution(run, "slow", "in_progress")
     await app.wait_until(lambda: len(app.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     spec = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
-    previewed = {(one.execution_id, one.checkpoint_name) for one in app.preview_rollback(spec).stopped_executions}
+    previewed = {
+        (execution.execution_id, execution.checkpoint_name)
+        for execution in app.preview_rollback(spec).stopped_executions
+    }
     assert previewed == {(app.execution(run, "slow").execution_id, "Slow") for run in later}
     await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{app.execution(run, 'slow').execution_id}" for run in later)
@@ -365,7 +373,7 @@ async def test_a_run_created_during_a_rollback_by_another_process_is_archived_to
     spec = RollbackSpec("run_level", second, target_run_id=first, target_checkpoint_position=0)
     rollback, warnings = await app.cairn.rollbacks.roll_back(spec, actor=ADMIN)
     assert (seen, warnings) == ([[], [second], [second], [second]], [])
-    assert [one.run_id for one in app.rollback(rollback).rolled_back_items.deleted_runs] == [second]
+    assert [run.run_id for run in app.rollback(rollback).rolled_back_items.deleted_runs] == [second]
 
 
 async def test_a_run_created_during_an_undo_by_another_process_is_cancelled(

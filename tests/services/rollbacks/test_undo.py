@@ -124,12 +124,12 @@ async def test_undoing_a_rollback_also_undoes_later_automatic_ones(app: App) -> 
     requested = await app.roll_back(run, 0)
     await app.wait_for_execution(run, "end", "pending")
     await app.wait_until_idle()
-    automatic = next(one for one in app.run(run).rollback_history if one != requested)
+    automatic = next(rollback for rollback in app.run(run).rollback_history if rollback != requested)
     assert app.rollback(automatic).triggered_by == "checkpoint_failure"
     assert app.rollback(requested).can_undo
     await app.cairn.rollbacks.undo(requested, actor=ADMIN)
     await app.wait_until_idle()
-    assert [app.rollback(one).undone_at is not None for one in (requested, automatic)] == [True, True]
+    assert [app.rollback(rollback).undone_at is not None for rollback in (requested, automatic)] == [True, True]
     assert run_files(app, pipeline) == before
     assert app.statuses(run) == {"goals": "completed", "end": "completed", "last": "in_progress"}
     await app.cairn.runs.cancel(run, actor=ADMIN)

@@ -308,7 +308,10 @@ async def test_the_findings_of_a_judge_lead_to_another_attempt(app: App) -> None
     assert "- text.md: Nobody likes that. Expected: please Actual: now!" in models.requests[2].prompt
     execution = app.execution(run, "text")
     assert app.content(execution.artifacts_generated[0]) == b"Text 3."
-    assert [(one.attempt_number, one.check, one.passed, one.reason, one.model) for one in execution.validations] == [
+    assert [
+        (validation.attempt_number, validation.check, validation.passed, validation.reason, validation.model)
+        for validation in execution.validations
+    ] == [
         (1, "schema", True, "", None),
         (1, "custom", False, "Rude.", "fake:default"),
         (2, "schema", True, "", None),
@@ -352,7 +355,9 @@ async def test_results_of_functions_and_scripts_are_judged(app: App) -> None:
         script("add", source="def main(ctx):\n    return {'sum': 3}\n", **judged_for_kindness("retry")),
     )
     run = await app.run_to_completion(pipeline)
-    assert [one.passed for one in app.execution(run, "add").validations if one.check == "custom"] == [False, True]
+    assert [
+        validation.passed for validation in app.execution(run, "add").validations if validation.check == "custom"
+    ] == [False, True]
 
 
 async def test_a_summary_is_written_once_and_reused_in_other_runs(app: App) -> None:

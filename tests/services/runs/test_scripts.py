@@ -142,7 +142,7 @@ async def test_only_unused_scripts_can_be_removed(app: App) -> None:
     with pytest.raises(CommandRefused, match=r"\badd\b"):
         await scripts.remove(pipeline, "add.py", actor=ADMIN)
     await scripts.remove(pipeline, "lib/more.py", actor=ADMIN)
-    assert [one.path for one in scripts.list(pipeline).items] == ["add.py"]
+    assert [script.path for script in scripts.list(pipeline).items] == ["add.py"]
     with pytest.raises(NotFound):
         scripts.read(pipeline, "lib/more.py")
     assert not (app.root(pipeline) / ".pipeline_system/definitions/scripts/lib").exists()

@@ -57,7 +57,7 @@ async def simulated(app: App) -> AsyncIterator[PydanticAiModels]:
 
 def files_of(app: App, run: str, key: str) -> dict[str, bytes]:
     artifacts = app.execution(run, key).artifacts_generated
-    return {f"{one.artifact_name}.{one.format}": app.content(one) for one in artifacts}
+    return {f"{artifact.artifact_name}.{artifact.format}": app.content(artifact) for artifact in artifacts}
 
 
 @pytest.mark.parametrize("tools", [[], ["file_operations"]])
@@ -167,7 +167,7 @@ async def test_an_agent_asks_a_question_and_requests_rework(app: App) -> None:
     test["prompt"] = "Test the draft. Ask where it is unclear; if it fails, send it back."
     run = await app.start(await app.pipeline(step("draft", "draft"), test))
     waiting = await app.wait_until(
-        lambda: next((one for one in app.executions(run) if one.waiting_on == "question"), None)
+        lambda: next((execution for execution in app.executions(run) if execution.waiting_on == "question"), None)
     )
     await app.cairn.executions.submit(waiting.execution_id, {"answer": "All of it."}, actor=ADMIN)
     await app.wait_for_run(run, "completed")

@@ -139,6 +139,6 @@ def test_the_queue_is_sorted_by_age_or_deadline(populated: tuple[Database, str])
         ]
         if (cursor := page.next_cursor) is None:
             break
-    assert len(seen) == len({one for *_, one in seen}) == PIPELINES * RUNS_EACH
+    assert len(seen) == len({approval_id for *_, approval_id in seen}) == PIPELINES * RUNS_EACH
     assert seen == sorted(seen)
     assert sum(lacks for lacks, *_ in seen) == PIPELINES * RUNS_EACH // 2

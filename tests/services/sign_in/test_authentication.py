@@ -41,7 +41,7 @@ class StatementCounter:
             self.statements.append(arguments[2])
 
     def count(self, table: str) -> int:
-        found = len([one for one in self.statements if f"FROM {table}" in one])
+        found = len([statement for statement in self.statements if f"FROM {table}" in statement])
         self.statements.clear()
         return found
 
@@ -55,10 +55,10 @@ async def test_a_token_is_looked_up_once_in_five_seconds(harness: AccountsHarnes
         await harness.authentication.authenticate(token)
         return counter.count("users")
 
-    for one in (token, "the token of the settings"):
-        assert [await lookups(one) for _ in range(3)] == [1, 0, 0]
+    for token_text in (token, "the token of the settings"):
+        assert [await lookups(token_text) for _ in range(3)] == [1, 0, 0]
         harness.clock.advance(seconds=6)
-        assert await lookups(one) == 1
+        assert await lookups(token_text) == 1
 
 
 async def test_a_session_takes_one_read_because_its_user_is_cached(harness: AccountsHarness) -> None:
@@ -187,5 +187,5 @@ async def test_concurrent_role_changes_leave_an_admin(harness: AccountsHarness) 
         for other in (*names, "admin")
     ]
     found = await asyncio.gather(*changes, return_exceptions=True)
-    assert sum(1 for one in found if one is not None) == len(bosses)  # the changes of the user admin
+    assert sum(1 for result in found if result is not None) == len(bosses)  # the changes of the user admin
     assert harness.actor("admin").is_admin

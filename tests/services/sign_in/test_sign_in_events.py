@@ -55,7 +55,7 @@ async def test_signing_in_and_out_are_events_with_user_and_method(harness: Accou
         ("signed_out", "ann", {"user": "ann"}),
     ]
     text = str(harness.events())
-    assert [one for one in (PASSWORD, created.token, by_password.secret, CLIENT.address) if one in text] == []
+    assert [secret for secret in (PASSWORD, created.token, by_password.secret, CLIENT.address) if secret in text] == []
 
 
 async def test_only_blocked_sign_ins_are_recorded_and_once_an_hour(harness: AccountsHarness) -> None:
