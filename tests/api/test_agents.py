@@ -18,8 +18,8 @@ YAML = {"Content-Type": "application/yaml"}
 
 def speaker(words: str, **more: Any) -> Json:
     """Return an agent that replies with these words on the simulated model."""
-    said = {"simulation": [{"say": words}]}
-    return {"role": "You speak.", "task_prompt": "Speak.", "model_settings": said, **more}
+    settings = {"simulation": [{"say": words}]}
+    return {"role": "You speak.", "task_prompt": "Speak.", "model_settings": settings, **more}
 
 
 def speaks(key: str, agent: Any, **more: Any) -> Json:
@@ -110,9 +110,9 @@ async def test_an_agent_is_created_updated_and_removed_and_its_revisions_are_kep
     ],
 )
 async def test_invalid_agents_are_rejected_with_location(app: App, written: str, path: str, message: str) -> None:
-    refused = await app.client.put("/api/agents/wrong", content=written, headers=YAML)
-    assert refused.status_code == 422, refused.text
-    (fault,) = refused.json()["errors"]
+    response = await app.client.put("/api/agents/wrong", content=written, headers=YAML)
+    assert response.status_code == 422, response.text
+    (fault,) = response.json()["errors"]
     assert (fault["path"], fault["message"]) == (path, message)
     assert (await app.client.get("/api/agents/wrong")).status_code == 404
 
@@ -132,11 +132,11 @@ async def test_other_invalid_requests_are_rejected(app: App) -> None:
 
 async def test_agents_in_use_are_not_removed_and_unknown_agents_are_rejected(app: App) -> None:
     await app.put("/api/agents/orator", speaker("Hear me."))
-    refused = await app.client.post(
+    response = await app.client.post(
         "/api/pipelines", json={"pipeline_name": "Speech", "checkpoints": [speaks("say", "oratr")]}
     )
-    (fault,) = refused.json()["errors"]
-    assert (refused.status_code, fault["path"]) == (422, "/checkpoints/0/agent")
+    (fault,) = response.json()["errors"]
+    assert (response.status_code, fault["path"]) == (422, "/checkpoints/0/agent")
     assert fault["message"] == mentions("'oratr'", "'orator'")
     created = [await app.pipeline(speaks("say", "orator"), pipeline_name=f"Speech {n}") for n in range(2)]
     shown = await app.get("/api/agents/orator")

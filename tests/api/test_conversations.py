@@ -287,8 +287,8 @@ async def test_costs_and_budgets_over_http(app: App) -> None:
 
         held = await app.wait_until(paused)
         assert (held["over_budget"], held["budget"]["status"][0]["is_exhausted"]) == (mentions("2 calls"), True)
-        refused = await app.client.post(f"{path}/resume")
-        assert (refused.status_code, refused.json()["detail"].startswith(held["over_budget"])) == (409, True)
+        response = await app.client.post(f"{path}/resume")
+        assert (response.status_code, response.json()["detail"].startswith(held["over_budget"])) == (409, True)
         async with app.client_for(await token_for(app, "viewer", "approver")) as client:
             assert (await client.put(f"{path}/budget", json={"max_calls": 5})).status_code == 403
         refusable: list[Json] = [{"max_calls": 0}, {"max_cost_usd": 0}, {"max_cost_usd": "1"}, {"per_month": {}}]

@@ -77,8 +77,8 @@ async def test_a_start_is_approved_or_rejected_and_requested_again(app: App) -> 
         ["approve-start", "reject", "cancel"],
     )
     assert (await app.post(f"{path}/approve-complete", {}, 409))["suggestions"] == ["approve-start", "reject"]
-    refused = await app.post(f"{path}/reject")
-    assert (refused["status"], refused["available_commands"]) == ("pending", ["start"])
+    problem = await app.post(f"{path}/reject")
+    assert (problem["status"], problem["available_commands"]) == ("pending", ["start"])
     by_place = {"run_id": run["run_id"], "checkpoint_id": execution["checkpoint_id"]}
     assert (await app.post("/api/executions/start", by_place))["status"] == "waiting_approval_to_start"
     assert (await app.post(f"{path}/approve", {}))["status"] == "in_progress"
@@ -158,8 +158,8 @@ async def test_a_missing_source_is_shown_in_the_preview(app: App) -> None:
     """Before the start, and without failing the request."""
     run = await app.run(await app.pipeline(form("goals", approve="start", input_mapping={"market": "input.market"})))
     execution = await app.execution(run)
-    refused = await app.client.get(f"/api/executions/{execution['execution_id']}/context")
-    assert (refused.status_code, "market" in refused.json()["detail"]) == (409, True)
+    response = await app.client.get(f"/api/executions/{execution['execution_id']}/context")
+    assert (response.status_code, "market" in response.json()["detail"]) == (409, True)
 
 
 async def test_logs_and_conversations_are_lists(app: App) -> None:

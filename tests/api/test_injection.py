@@ -192,9 +192,9 @@ async def test_malformed_bodies_are_rejected(app: App, path: str, kind: str, bod
 @pytest.mark.parametrize("bomb", YAML_BOMBS, ids=range(len(YAML_BOMBS)))
 async def test_yaml_bombs_and_tags_are_rejected_everywhere(app: App, bomb: str) -> None:
     headers = {"Content-Type": "application/yaml"}
-    taken = [("POST", "/api/pipelines"), ("POST", "/api/definitions/validate"), ("PUT", "/api/rules")]
-    taken.append(("POST", "/api/rules/check"))
-    for method, path in taken:
+    accepted = [("POST", "/api/pipelines"), ("POST", "/api/definitions/validate"), ("PUT", "/api/rules")]
+    accepted.append(("POST", "/api/rules/check"))
+    for method, path in accepted:
         answer = await app.client.request(method, path, content=bomb.encode(), headers=headers)
         result = answer.json()
         is_refused = answer.status_code in (400, 413, 415, 422) or (answer.status_code == 200 and not result["valid"])

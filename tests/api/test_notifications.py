@@ -142,7 +142,7 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
 
 
 @pytest.mark.parametrize(
-    ("body", "place"),
+    ("body", "path"),
     [
         ({"name": "Ops", "kind": "teams"}, "/url"),
         ({"name": "Ops", "kind": "fax", "url": "https://example.com"}, "/kind"),
@@ -166,10 +166,10 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
         ({"name": "Ops", "kind": "apprise", "url": "syslog://"}, "/url"),
     ],
 )
-async def test_invalid_channels_are_rejected_with_the_path(app: App, body: Json, place: str) -> None:
-    refused = await app.client.post("/api/channels", json=body)
-    assert refused.status_code == 422
-    assert place in [error["path"] for error in refused.json()["errors"]], refused.text
+async def test_invalid_channels_are_rejected_with_the_path(app: App, body: Json, path: str) -> None:
+    response = await app.client.post("/api/channels", json=body)
+    assert response.status_code == 422
+    assert path in [error["path"] for error in response.json()["errors"]], response.text
 
 
 async def test_channel_names_are_unique_and_a_fallback_is_another_channel(app: App, receiver: WebServer) -> None:

@@ -22,10 +22,10 @@ OPERATIONS: dict[str, dict[str, Any]] = {
 
 
 def is_valid(schema: dict[str, Any], value: Any) -> list[str]:
-    whole = {**schema, "components": SPEC["components"]}
+    complete = {**schema, "components": SPEC["components"]}
     return [
         f"{error.instance_path}: {error.message}"
-        for error in jsonschema_rs.Draft202012Validator(whole).iter_errors(value)
+        for error in jsonschema_rs.Draft202012Validator(complete).iter_errors(value)
     ]
 
 

@@ -210,8 +210,8 @@ async def test_changing_the_order_with_an_open_run_requires_force(app: App) -> N
     pipeline = await app.pipeline()
     run = await app.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
-    refused = await app.post(path, form("design"), 409)
-    assert refused["suggestions"][-1] == mentions("force")
+    problem = await app.post(path, form("design"), 409)
+    assert problem["suggestions"][-1] == mentions("force")
     await app.post(f"{path}?force=true", form("design"), 201)
     assert (await app.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
 

@@ -34,7 +34,7 @@ async def test_numbers_keep_all_digits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "place"),
+    ("body", "position"),
     [
         (b'{\n "a": nope}', (2, 8)),
         (b'{"a": 1, "a": 2}', (1, 12)),
@@ -42,12 +42,12 @@ async def test_numbers_keep_all_digits() -> None:
         (b"", (1, 1)),
     ],
 )
-async def test_invalid_json_is_located(body: bytes, place: tuple[int, int]) -> None:
+async def test_invalid_json_is_located(body: bytes, position: tuple[int, int]) -> None:
     with pytest.raises(RequestRejected) as caught:
         await incoming(body).json()
     [error] = caught.value.errors
     assert caught.value.kind == "invalid-body"
-    assert error.line == place[0]
+    assert error.line == position[0]
     assert error.column is not None
 
 
@@ -65,19 +65,19 @@ async def test_a_too_large_content_length_is_rejected_before_reading() -> None:
 
 
 async def test_a_body_over_the_limit_is_rejected_while_it_is_received() -> None:
-    taken = 0
+    sent = 0
 
     async def endless() -> AsyncIterator[bytes]:
-        nonlocal taken
+        nonlocal sent
         while True:
-            taken += 1
+            sent += 1
             yield b"x" * 6
 
     request = incoming()
     request.stream = endless  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(TooLarge):
         await request.read(10)
-    assert taken == 2
+    assert sent == 2
 
 
 async def test_yaml_is_decoded_with_locations() -> None:

@@ -82,8 +82,8 @@ async def test_newer_work_prevents_an_undo(app: App) -> None:
     rollback = await app.post("/api/rollback", back_to(run, 0), 201)
     await app.submit_form(run, 1, design="red")
     assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["can_undo"] is False
-    refused = await app.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
-    assert refused["type"] == "urn:cairn:problem:conflict"
+    problem = await app.post(f"/api/rollback/{rollback['rollback_id']}/undo", status=409)
+    assert problem["type"] == "urn:cairn:problem:conflict"
     assert (await app.get(f"/api/rollback/{rollback['rollback_id']}"))["undone_at"] is None
 
 

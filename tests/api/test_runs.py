@@ -72,8 +72,8 @@ async def test_the_input_is_returned_with_all_digits(app: App) -> None:
 async def test_invalid_input_is_located(app: App) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     pipeline = await app.pipeline(input_schema=schema)
-    refused = await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": {"n": "x"}}, 422)
-    assert [error["path"] for error in refused["errors"]] == ["/input/n"]
+    problem = await app.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": {"n": "x"}}, 422)
+    assert [error["path"] for error in problem["errors"]] == ["/input/n"]
     assert (await app.get("/api/runs", pipeline_id=pipeline["pipeline_id"]))["items"] == []
 
 
@@ -150,8 +150,8 @@ async def test_invalid_bodies_are_reported_with_pointers(app: App, body: Any, pa
 async def test_a_missing_or_empty_pipeline_starts_no_run(app: App) -> None:
     assert (await app.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
     empty = await app.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
-    refused = await app.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
-    assert len(refused["suggestions"]) == 1
+    problem = await app.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
+    assert len(problem["suggestions"]) == 1
 
 
 async def test_invalid_json_bodies_are_located(app: App) -> None:

@@ -21,25 +21,25 @@ def checkpoint(path: str = "report.py") -> dict[str, Any]:
 
 async def test_a_script_is_written_read_listed_and_removed(app: App) -> None:
     pipeline = await app.pipeline(checkpoint(), scripts={"lib/old.py": "OLD = 1\n"})
-    place = f"/api/pipelines/{pipeline['pipeline_id']}/scripts"
-    written = await app.client.put(f"{place}/report.py", content=TEXT.encode(), headers=PYTHON)
+    path = f"/api/pipelines/{pipeline['pipeline_id']}/scripts"
+    written = await app.client.put(f"{path}/report.py", content=TEXT.encode(), headers=PYTHON)
     checksum = hashlib.sha256(TEXT.encode()).hexdigest()
     entry = {"path": "report.py", "checksum": checksum, "size_bytes": len(TEXT.encode()), "used_by": ["report"]}
     assert (written.status_code, written.headers["etag"]) == (200, '"2"')
     assert written.json() == {**entry, "revision": 2, "warnings": []}
-    again = await app.client.put(f"{place}/report.py", content=TEXT.encode(), headers=PYTHON)
+    again = await app.client.put(f"{path}/report.py", content=TEXT.encode(), headers=PYTHON)
     assert again.json()["revision"] == 2
-    read = await app.client.get(f"{place}/report.py")
+    read = await app.client.get(f"{path}/report.py")
     assert (read.text, read.headers["content-type"]) == (TEXT, "text/plain; charset=utf-8")
-    listed = await app.get(place)
+    listed = await app.get(path)
     assert [(script["path"], script["used_by"]) for script in listed["items"]] == [
         ("lib/old.py", []),
         ("report.py", ["report"]),
     ]
-    assert (await app.client.delete(f"{place}/report.py")).status_code == 409
-    removed = await app.client.delete(f"{place}/lib/old.py")
+    assert (await app.client.delete(f"{path}/report.py")).status_code == 409
+    removed = await app.client.delete(f"{path}/lib/old.py")
     assert (removed.status_code, removed.json()) == (200, {"path": "lib/old.py", "revision": 3})
-    assert (await app.client.get(f"{place}/lib/old.py")).status_code == 404
+    assert (await app.client.get(f"{path}/lib/old.py")).status_code == 404
 
 
 async def test_a_definition_contains_its_scripts(app: App) -> None:
@@ -48,17 +48,17 @@ async def test_a_definition_contains_its_scripts(app: App) -> None:
     reference = {"checksum": hashlib.sha256(TEXT.encode()).hexdigest(), "size_bytes": len(TEXT.encode())}
     assert full["scripts"] == {"report.py": reference}
     assert full["warnings"] == []
-    put = await app.put(f"/api/pipelines/{pipeline['pipeline_id']}", {"scripts": full["scripts"]})
-    assert put["revision"] == 1
+    updated = await app.put(f"/api/pipelines/{pipeline['pipeline_id']}", {"scripts": full["scripts"]})
+    assert updated["revision"] == 1
     text = (await app.client.get(f"/api/pipelines/{pipeline['pipeline_id']}/definition")).text
     assert "return {'größe': 1}" in text
 
 
 async def test_a_concurrent_change_is_not_overwritten(app: App) -> None:
     pipeline = await app.pipeline(checkpoint())
-    place = f"/api/pipelines/{pipeline['pipeline_id']}/scripts/report.py"
-    assert (await app.client.put(place, content=b"A = 1", headers={**PYTHON, "If-Match": '"1"'})).status_code == 200
-    assert (await app.client.put(place, content=b"A = 2", headers={**PYTHON, "If-Match": '"1"'})).status_code == 412
+    path = f"/api/pipelines/{pipeline['pipeline_id']}/scripts/report.py"
+    assert (await app.client.put(path, content=b"A = 1", headers={**PYTHON, "If-Match": '"1"'})).status_code == 200
+    assert (await app.client.put(path, content=b"A = 2", headers={**PYTHON, "If-Match": '"1"'})).status_code == 412
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,8 @@ async def test_roles_limit_each_step_of_a_run(app: App) -> None:
             assert (await client.get(f"/api/pipelines/{name}")).status_code == 200
             assert (await client.delete(f"/api/pipelines/{name}")).status_code == 403
         for client in (viewer, approver):
-            refused = await client.post("/api/runs", json={"pipeline_id": name})
-            assert (refused.status_code, "editor" in refused.json()["detail"]) == (403, True)
+            response = await client.post("/api/runs", json={"pipeline_id": name})
+            assert (response.status_code, "editor" in response.json()["detail"]) == (403, True)
         run = (await editor.post("/api/runs", json={"pipeline_id": name})).json()
         assert run["created_by"] == "some-editor"
         execution = (await app.execution(run))["execution_id"]

@@ -57,18 +57,18 @@ async def test_the_same_key_gives_the_same_upload(app: App) -> None:
 
 async def test_an_upload_with_a_too_large_length_is_rejected_before_it_is_sent(app: App) -> None:
     _, execution = await waiting(app)
-    taken = 0
+    sent = 0
 
     async def content() -> AsyncIterator[bytes]:
-        nonlocal taken
+        nonlocal sent
         while True:
-            taken += 1
+            sent += 1
             yield b"x" * 65536
 
     headers = {**BOUNDARY, "Content-Length": str(200 * 1024 * 1024)}
     answer = await app.client.post(f"/api/executions/{execution}/files", content=content(), headers=headers)
     assert (answer.status_code, answer.json()["type"]) == (413, "urn:cairn:problem:payload-too-large")
-    assert taken <= 1
+    assert sent <= 1
 
 
 async def test_an_upload_that_grows_too_large_is_rejected_while_it_arrives(app: App) -> None:

@@ -225,8 +225,8 @@ async def test_a_token_is_shown_once_and_revoked_at_once(app: App) -> None:
     async with app.client_for(text) as robot, app.client_for() as page:
         session = (await robot.get("/api/session")).json()
         assert (session["actor"], session["scopes"]) == ("robot", ["run"])
-        refused = await robot.post("/api/pipelines", json={"pipeline_name": "P"})
-        assert (refused.status_code, "scope define" in refused.json()["detail"]) == (403, True)
+        response = await robot.post("/api/pipelines", json={"pipeline_name": "P"})
+        assert (response.status_code, "scope define" in response.json()["detail"]) == (403, True)
         signed_in = await page.post("/api/session", json={"token": text})
         assert signed_in.json()["scopes"] == ["run"]  # a session has the permissions of its token
         assert (await app.get("/api/tokens", user="robot"))["items"][0]["last_used_at"] is not None
@@ -350,8 +350,8 @@ async def test_a_delegate_decides_for_an_absent_user(app: App) -> None:
         assert (created["from_user"], created["to_user"], created["is_active"]) == ("away", "stand-in", True)
         assert (await stand_in.get("/api/session")).json()["acting_for"] == ["away"]
         assert (await viewer.post("/api/delegations", json={**body, "from_user": "away"})).status_code == 403
-        refused = await away.post("/api/delegations", json={**body, "to_user": "onlooker"})
-        assert (refused.status_code, refused.json()["detail"]) == (409, mentions("onlooker", "approver"))
+        response = await away.post("/api/delegations", json={**body, "to_user": "onlooker"})
+        assert (response.status_code, response.json()["detail"]) == (409, mentions("onlooker", "approver"))
         path = f"/api/delegations/{created['delegation_id']}"
         assert (await viewer.get(path)).json() == created
         assert (await viewer.delete(path)).status_code == 404
@@ -381,8 +381,8 @@ async def test_secrets_can_be_saved_but_never_read(app: App) -> None:
     assert (await app.client.delete("/api/secrets/smtp-password")).status_code == 204
     assert (await app.client.delete("/api/secrets/smtp-password")).status_code == 404
     assert (await app.put("/api/secrets/a<b>", {"value": value}, 422))["errors"][0]["path"] == "/name"
-    refused = await app.client.put("/api/secrets/short", json={"value": "abc"})
-    assert (refused.status_code, "abc" in refused.text) == (422, False)
+    response = await app.client.put("/api/secrets/short", json={"value": "abc"})
+    assert (response.status_code, "abc" in response.text) == (422, False)
     everything = str(await app.get("/api/events", scope="global")) + str(await app.get("/api/secrets"))
     assert value not in everything
     rows = await app.cairn.database.aread(
@@ -432,9 +432,9 @@ async def test_guessing_passwords_of_a_user_is_slowed_down_from_any_address(app:
     found = [await guess(number) for number in range(22)]
     assert found == [401] * 20 + [429] * 2
     assert await guess(500, PASSWORD) == 429
-    about = {"limit": "name", "signed_in_with": "password", "user": "target"}
-    assert [event for event in await recorded_events(app, "sign_in_blocked") if event[2] == about] == [
-        ("sign_in_blocked", "nobody", about)
+    metadata = {"limit": "name", "signed_in_with": "password", "user": "target"}
+    assert [event for event in await recorded_events(app, "sign_in_blocked") if event[2] == metadata] == [
+        ("sign_in_blocked", "nobody", metadata)
     ]
 
 

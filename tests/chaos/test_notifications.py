@@ -55,7 +55,7 @@ class CrashTest:
             delivery = await act(app, self.ids)
         finally:
             await app.close()
-        assert len({json.loads(asked.body)["id"] for asked in self.receiver.requests}) == 1, at
+        assert len({json.loads(request.body)["id"] for request in self.receiver.requests}) == 1, at
         return len(self.receiver.requests), delivery, exit_code
 
 

@@ -70,8 +70,8 @@ def test_rules_are_applied_explained_and_removed(shell: Shell, notes: Path, name
         mentions("kind", "completion"),
     ]
     assert shell("rules", "remove", "--pipeline", name).out == mentions(name, "3")
-    refused = shell("rules", "apply", write_rules(tmp_path, "checkpoints: 5\n"), "--pipeline", name, code=1)
-    assert refused.err.splitlines()[1].startswith(f"  {tmp_path / 'rules.yaml'}:1:14: /checkpoints: ")
+    result = shell("rules", "apply", write_rules(tmp_path, "checkpoints: 5\n"), "--pipeline", name, code=1)
+    assert result.err.splitlines()[1].startswith(f"  {tmp_path / 'rules.yaml'}:1:14: /checkpoints: ")
 
 
 def test_audits_and_backtests(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def test_a_run_is_started_paused_resumed_and_cancelled(shell: Shell, notes: Path
     shell("start", name)
     assert len(shell.json("executions", name)["items"]) == 2
     assert shell("cancel", name).out.startswith(f"{name}@v1: cancelled")
-    refused = shell("pause", name, code=1)
-    assert refused.err.startswith("cairn: ")
+    failed_pause = shell("pause", name, code=1)
+    assert failed_pause.err.startswith("cairn: ")
     assert shell.json("run", name, "--test", "--detach")["test"] is True
     assert [run["test"] for run in shell.json("runs", name, "--tests")["items"]] == [True, False]
 
@@ -105,8 +105,8 @@ def test_decisions_by_name_and_the_next_pass(shell: Shell, notes: Path, name: st
     shell("run", name, "--detach")
     shell("submit", name, "--field", "text=One.")
     shell("watch", name, code=6)
-    refused = shell("approvals", "decide", f"{name}/write", "decline", code=1)
-    assert refused.err.startswith("cairn: ")
+    failed_decision = shell("approvals", "decide", f"{name}/write", "decline", code=1)
+    assert failed_decision.err.startswith("cairn: ")
     shell("approvals", "decide", f"{name}/write", "revise", "--feedback", "More.")
     shell("submit", name, "--field", "text=Two.")
     shell("watch", name, code=6)

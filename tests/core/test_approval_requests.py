@@ -221,9 +221,9 @@ def with_pending_start(**terms: object) -> Harness:
 
 def test_only_assigned_users_can_decide() -> None:
     harness = with_pending_start(approvers=("Finance", "lead@example.com"))
-    with pytest.raises(NotAllowed) as refused:
+    with pytest.raises(NotAllowed) as raised:
         answer_as(harness, "bob", identities=frozenset({"bob", "approver"}))
-    assert refused.value.message == mentions("Finance, lead@example.com")
+    assert raised.value.message == mentions("Finance, lead@example.com")
     answer_as(harness, "bob", identities=frozenset({"bob", "finance"}))
     assert harness.states == {"a": "WORKING"}
 
@@ -236,9 +236,9 @@ def test_an_admin_can_always_decide() -> None:
 
 def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
     harness = with_pending_start(not_by_starter=True)
-    with pytest.raises(NotAllowed) as refused:
+    with pytest.raises(NotAllowed) as raised:
         answer_as(harness, "ann", identities=None)
-    assert refused.value.message == mentions()
+    assert raised.value.message == mentions()
     answer_as(harness, "bob", identities=frozenset())
     assert harness.states == {"a": "WORKING"}
 

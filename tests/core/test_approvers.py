@@ -64,8 +64,8 @@ def test_several_different_users_must_approve() -> None:
 def test_a_user_counts_once() -> None:
     harness = completion_approval()
     harness.answer("a", "approve", "ann")
-    refused = harness.refuses(Decide(harness.pending_approval("a").id, "approve"), by="ann")
-    assert refused.message == mentions()
+    error = harness.refuses(Decide(harness.pending_approval("a").id, "approve"), by="ann")
+    assert error.message == mentions()
 
 
 def test_one_rejection_or_revision_ends_the_approval() -> None:
@@ -166,8 +166,8 @@ def test_expiry_with_fail_acts_as_reject() -> None:
     assert harness.run.approvals[approval].status is ApprovalStatus.TIMEOUT
     assert harness.e("a").last_error == Failure("approval_timeout", mentions())
     harness.refuses(expired, StaleCommand)
-    refused = harness.refuses(Decide(approval, "approve"))
-    assert refused.message == mentions("timeout")
+    error = harness.refuses(Decide(approval, "approve"))
+    assert error.message == mentions("timeout")
 
 
 def test_expiry_with_cancel_cancels_the_run() -> None:

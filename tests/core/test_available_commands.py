@@ -23,8 +23,8 @@ def run(status: RunStatus, *states: ExecutionState, **more: object) -> Run:
         Execution(id=c.key, key=c.key, position=c.position, pass_number=1, ordinal=c.position + 1, state=state)
         for c, state in zip(PLAN.checkpoints, states, strict=False)
     ]
-    made = Run("run", PLAN, status, executions={e.id: e for e in executions}, created_count=len(executions))
-    return replace(made, **more)
+    run = Run("run", PLAN, status, executions={e.id: e for e in executions}, created_count=len(executions))
+    return replace(run, **more)
 
 
 def with_approval(of: Run, kind: ApprovalKind, execution: str = "one") -> Run:

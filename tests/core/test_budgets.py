@@ -55,9 +55,9 @@ def test_an_exhausted_budget_pauses_the_run_with_a_reason() -> None:
 def test_a_run_resumes_only_with_budget_left() -> None:
     harness = BudgetHarness(plan_of("a"))
     reach_budget(harness)
-    refused = harness.refuses(ResumeRun())
-    assert refused.message.startswith(SPENT)
-    assert refused.suggestions == (mentions(), "cancel")
+    error = harness.refuses(ResumeRun())
+    assert error.message.startswith(SPENT)
+    assert error.suggestions == (mentions(), "cancel")
     harness.send(SetBudget(Budget(max_cost_usd=Decimal("2.5"))))
     assert harness.run.status is RunStatus.PAUSED
     harness.over_budget = ""

@@ -105,8 +105,8 @@ def test_revising_a_result_past_the_limit_follows_on_failure() -> None:
     harness.finish("a")
     harness.answer("a", "revise", feedback="still too long")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
-    why = mentions("1", "still too long")
-    assert harness.e("a").last_error == Failure("revision_limit_reached", why)
+    reason = mentions("1", "still too long")
+    assert harness.e("a").last_error == Failure("revision_limit_reached", reason)
 
 
 def test_rejecting_a_result_fails_execution_and_run_and_skips_on_failure() -> None:
@@ -235,8 +235,8 @@ def test_accepting_after_an_escalation_completes_and_replaces_the_approval() -> 
 def test_accepting_without_a_result_is_refused() -> None:
     harness = with_pending_escalation(digest=None)
     assert harness.last.effects == ()
-    refused = harness.refuses(Decide(harness.pending_approval("a").id, "accept"))
-    assert (refused.message, refused.suggestions) == (mentions(), ("retry", "restart", "fail"))
+    error = harness.refuses(Decide(harness.pending_approval("a").id, "accept"))
+    assert (error.message, error.suggestions) == (mentions(), ("retry", "restart", "fail"))
 
 
 def test_restarting_after_an_escalation_starts_the_next_pass() -> None:

@@ -145,11 +145,11 @@ def test_events_of_a_rollback_and_its_undo() -> None:
     b = harness.e("b")
     harness.send(RollBack("r", 0, reason="wrong figures"))
     reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "transition": "roll_back"}
-    made = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
+    rollback = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
     assert event_rows(harness)[:3] == [
         (T.RUN_REOPENED, None, False, None, reopened),
         (T.EXECUTION_ARCHIVED, "b", False, "r", {"checkpoint": "b"}),
-        (T.ROLLBACK_INITIATED, None, False, "r", made),
+        (T.ROLLBACK_INITIATED, None, False, "r", rollback),
     ]
     harness.send(UndoRollback("r"))
     cancelled = {"checkpoint": "b", "reason": mentions()}
@@ -165,8 +165,8 @@ def test_events_of_a_rollback_after_a_failure() -> None:
     failed = harness.e("a")
     harness.fail("a")
     (rollback,) = harness.run.rollbacks
-    made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": mentions("a")}
-    assert (T.ROLLBACK_INITIATED, None, False, rollback.id, made) in event_rows(harness)
+    metadata = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": mentions("a")}
+    assert (T.ROLLBACK_INITIATED, None, False, rollback.id, metadata) in event_rows(harness)
 
 
 def test_events_of_an_archived_and_restored_run() -> None:
@@ -190,11 +190,11 @@ def test_events_of_a_rework() -> None:
     asker = harness.e("b")
     harness.send(ReworkRequested(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
     requested = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
-    made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
+    created = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
     assert event_rows(harness)[:3] == [
         (T.EXECUTION_WAITING, "b", False, None, {"checkpoint": "b", "waiting_on": "rework"}),
         (T.REWORK_REQUESTED, "b", False, None, requested),
-        (T.EXECUTION_CREATED, "a", False, None, made),
+        (T.EXECUTION_CREATED, "a", False, None, created),
     ]
     harness.finish("a")
     ended = {
@@ -215,8 +215,8 @@ def test_events_of_a_rework() -> None:
     }
     assert (T.REWORK_ENDED, "b", False, None, ended) in event_rows(harness)
     harness.send(ReworkRequested(asker.id, 2, "a"), "worker")
-    why = mentions("1")
-    waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
+    reason = mentions("1")
+    waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": reason}
     assert event_rows(harness)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
     harness.answer("b", "accept", feedback="go on without")
     refused = ended | {"status": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}

@@ -105,13 +105,13 @@ def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
     harness.finish("a")
     harness.finish("d", pass_decision=PassDecision.RESTART)
     assert (harness.run.pass_number, harness.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
-    why = mentions("1")
+    reason = mentions("1")
     assert harness.event_detail(EventType.PASS_DECISION_OVERRIDDEN) == {
         "checkpoint": "d",
         "decision": "ESCALATE",
-        "reason": why,
+        "reason": reason,
     }
-    assert harness.pending_approval("d").reason == why
+    assert harness.pending_approval("d").reason == reason
 
 
 def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
@@ -181,8 +181,8 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
 def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
     harness = deciding(require_second_pass=True)
     harness.finish("d", pass_decision=PassDecision.ESCALATE)
-    refused = harness.refuses(Decide(harness.pending_approval("d").id, "accept"))
-    assert refused.suggestions == ("retry", "restart", "fail")
+    error = harness.refuses(Decide(harness.pending_approval("d").id, "accept"))
+    assert error.suggestions == ("retry", "restart", "fail")
     harness.answer("d", "restart")
     assert harness.run.pass_number == 2
 

@@ -202,9 +202,9 @@ def test_nothing_can_be_started_manually_while_paused_or_pausing() -> None:
     harness.send(PauseRun())
     assert harness.refuses(start).message == mentions()
     harness.finish("b")
-    refused = harness.refuses(start)
-    assert refused.message == mentions("paused")
-    assert "resume" in refused.suggestions
+    error = harness.refuses(start)
+    assert error.message == mentions("paused")
+    assert "resume" in error.suggestions
 
 
 def test_a_manual_retry_ends_a_pause() -> None:

@@ -21,16 +21,16 @@ def test_one_decision_counts_and_the_others_are_refused() -> None:
     harness = with_pending_completion()
     approval = harness.pending_approval("a").id
     harness.send(Decide(approval, "approve"), "bob")
-    refused = harness.refuses(Decide(approval, "reject"))
-    assert refused.message == mentions("approved", "bob")
+    error = harness.refuses(Decide(approval, "reject"))
+    assert error.message == mentions("approved", "bob")
     harness.refuses(Decide("nowhere", "approve"))
 
 
 def test_a_decision_of_another_approval_kind_is_refused() -> None:
     harness = with_pending_completion()
-    refused = harness.refuses(Decide(harness.pending_approval("a").id, "accept"))
-    assert refused.message == mentions("'accept'", "completion")
-    assert refused.suggestions == ("approve", "revise", "reject")
+    error = harness.refuses(Decide(harness.pending_approval("a").id, "accept"))
+    assert error.message == mentions("'accept'", "completion")
+    assert error.suggestions == ("approve", "revise", "reject")
 
 
 def test_a_decision_on_other_content_is_stale() -> None:
@@ -46,6 +46,6 @@ def test_a_cancelled_execution_withdraws_its_approval() -> None:
     harness.send(CancelRun())
     assert harness.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
     assert harness.event_detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": mentions()}
-    refused = harness.refuses(Decide(approval, "approve"))
-    assert refused.message == mentions("withdrawn")
+    error = harness.refuses(Decide(approval, "approve"))
+    assert error.message == mentions("withdrawn")
     harness.refuses(ApprovalExpired(approval, 1), StaleCommand)

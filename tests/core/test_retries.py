@@ -120,9 +120,9 @@ def test_resume_with_a_failed_execution_is_refused_with_alternatives() -> None:
     harness = failing(OnFailure.PAUSE_PIPELINE, "a")
     harness.fail("a")
     assert harness.run.status is RunStatus.PAUSED
-    refused = harness.refuses(ResumeRun())
-    assert refused.message == mentions("a")
-    assert refused.suggestions == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
+    error = harness.refuses(ResumeRun())
+    assert error.message == mentions("a")
+    assert error.suggestions == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
 
 
 def test_a_retry_of_an_unapproved_start_requests_approval_again() -> None:

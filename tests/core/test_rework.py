@@ -88,8 +88,8 @@ def test_a_finished_rework_resumes_its_requester() -> None:
 def test_a_rework_sees_the_results_of_its_requester() -> None:
     harness = Harness(plan_of("a", "b"))
     harness.finish("a", "a1")
-    made = ArtifactOutput("artifact-2", "plan", "d" * 64, 4)
-    harness.send(ReworkRequested(harness.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
+    artifact = ArtifactOutput("artifact-2", "plan", "d" * 64, 4)
+    harness.send(ReworkRequested(harness.e("b").id, 1, "a", "no tests", "Add tests", "b1", (artifact,)), "worker")
     asker = harness.e("b")
     assert (asker.digest, asker.outputs, asker.waiting_on) == ("b1", ("artifact-2",), WaitingOn.REWORK)
     assert harness.effects(StageArtifacts) == [StageArtifacts(asker.id)]
@@ -108,20 +108,20 @@ def test_a_rework_starts_automatically_without_auto_advance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "why"),
+    ("key", "reason"),
     [
         ("nowhere", mentions("'nowhere'")),
         ("c", mentions("'c'")),
         ("b", mentions("'b'")),
     ],
 )
-def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, why: str) -> None:
+def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, reason: str) -> None:
     harness = with_requested_rework(key)
     assert (harness.states["b"], harness.e("b").dispatch, harness.run.reworks) == ("WORKING", 2, 0)
     assert harness.event_detail(EventType.REWORK_ENDED) == {
         "checkpoint": key,
         "status": "refused",
-        "reason": why,
+        "reason": reason,
         "requested_by": "b",
         "execution_id": None,
         "artifacts": [],

@@ -49,11 +49,11 @@ def completed(*keys: str) -> Harness:
 def test_everything_after_the_target_is_archived_and_the_run_continues() -> None:
     harness = completed("a", "b", "c")
     ended, b, c = harness.run.completed_at, harness.e("b"), harness.e("c")
-    made = harness.run.created_count
+    created_count = harness.run.created_count
     harness.send(RollBack("r", 0, reason="redo"))
     assert (harness.run.status, harness.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert harness.run.rollbacks == (
-        Rollback("r", made, 1, RunStatus.COMPLETED, 0, (b.id, c.id), completed_before=ended),
+        Rollback("r", created_count, 1, RunStatus.COMPLETED, 0, (b.id, c.id), completed_before=ended),
     )
     assert [harness.run.executions[e.id] for e in (b, c)] == [e.replace(archived_by="r") for e in (b, c)]
     assert harness.last.effects == (
@@ -90,9 +90,9 @@ def test_auto_advance_applies_after_a_rollback() -> None:
 def test_a_rollback_target_must_be_completed() -> None:
     harness = Harness(plan_of("a", "b", "c"))
     harness.finish("a")
-    refused = harness.refuses(RollBack("r", 1))
-    assert refused.message == mentions("1")
-    assert refused.suggestions == (mentions("-1"), mentions("0"))
+    error = harness.refuses(RollBack("r", 1))
+    assert error.message == mentions("1")
+    assert error.suggestions == (mentions("-1"), mentions("0"))
     harness.refuses(RollBack("r", -2))
 
 
@@ -154,8 +154,8 @@ def test_failed_and_cancelled_executions_up_to_the_target_are_archived_too() -> 
 
 def test_a_rollback_with_nothing_to_archive_is_refused() -> None:
     harness = completed("a", "b")
-    refused = harness.refuses(RollBack("r", 1))
-    assert refused.message == mentions()
+    error = harness.refuses(RollBack("r", 1))
+    assert error.message == mentions()
     harness = Harness(plan_of("a"), started=False)
     assert harness.refuses(RollBack("r", -1)).suggestions == ("start", "cancel")
 
@@ -229,10 +229,10 @@ def test_all_executions_of_a_run_are_archived() -> None:
     harness.finish("a")
     harness.send(InputRequested(harness.e("c").id, 1, WaitingOn.QUESTION), "worker")
     a, b, c = harness.e("a"), harness.e("b"), harness.e("c")
-    made = harness.run.created_count
+    created_count = harness.run.created_count
     harness.send(ArchiveRun("r"))
     assert (harness.run.status, harness.run.archived_by) == (RunStatus.CANCELLED, "r")
-    assert harness.run.rollbacks == (Rollback("r", made, 1, RunStatus.IN_PROGRESS, None, (), (b.id, c.id)),)
+    assert harness.run.rollbacks == (Rollback("r", created_count, 1, RunStatus.IN_PROGRESS, None, (), (b.id, c.id)),)
     assert [e.state for e in harness.run.current] == [
         ExecutionState.COMPLETED,
         ExecutionState.CANCELLED,

@@ -22,21 +22,21 @@ ENOUGH = 1.0  # milliseconds
 
 def walk(harness: Harness) -> list[float]:
     """Milliseconds of each `Finished`, to the end of the run."""
-    taken: list[float] = []
+    durations: list[float] = []
     while harness.run.status is RunStatus.IN_PROGRESS:
         e = next(e for e in harness.run.open if e.state is ExecutionState.WORKING)
         start = thread_time()
         harness.finish(e.key)
-        taken.append((thread_time() - start) * 1000)
-    return taken
+        durations.append((thread_time() - start) * 1000)
+    return durations
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_from_finished_to_the_next_dispatch(shape: str) -> None:
-    taken = walk(Harness(plan_of(*SHAPES[shape])))
-    print(f"\n200 {shape}: median {median(taken):.3f} ms, longest {max(taken):.3f} ms")  # noqa: T201
-    assert len(taken) == 200
-    assert median(taken) < ENOUGH
+    duration = walk(Harness(plan_of(*SHAPES[shape])))
+    print(f"\n200 {shape}: median {median(duration):.3f} ms, longest {max(duration):.3f} ms")  # noqa: T201
+    assert len(duration) == 200
+    assert median(duration) < ENOUGH
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -58,13 +58,13 @@ def test_settle_and_readiness(shape: str) -> None:
 def test_decisions_among_many_approvals() -> None:
     policies = dict.fromkeys(KEYS, CheckpointPolicy(requires_start_approval=True, requires_completion_approval=True))
     harness = Harness(plan_of(*KEYS, policies=policies))
-    taken: list[float] = []
+    durations: list[float] = []
     for key in KEYS:
         harness.answer(key, "approve")
         harness.finish(key)
         start = thread_time()
         harness.answer(key, "approve")
-        taken.append((thread_time() - start) * 1000)
-    print(f"\n200 with 400 approvals: median {median(taken):.3f} ms, longest {max(taken):.3f} ms")  # noqa: T201
+        durations.append((thread_time() - start) * 1000)
+    print(f"\n200 with 400 approvals: median {median(durations):.3f} ms, longest {max(durations):.3f} ms")  # noqa: T201
     assert harness.run.status is RunStatus.COMPLETED
-    assert median(taken) < ENOUGH
+    assert median(durations) < ENOUGH

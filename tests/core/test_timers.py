@@ -115,8 +115,8 @@ def test_a_run_timeout_fails_working_executions_and_cancels_the_others() -> None
     harness.send(InputRequested(harness.e("b").id, 1, WaitingOn.QUESTION), "worker")
     harness.send(RunTimedOut(1), "timer")
     assert (harness.run.status, harness.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
-    why = mentions("100")
-    assert harness.e("a").last_error == Failure("run_timeout", why)
+    reason = mentions("100")
+    assert harness.e("a").last_error == Failure("run_timeout", reason)
     assert harness.last.effects[0] == StopExecution(harness.e("a").id, 1)
     assert harness.run.active_since is None
 

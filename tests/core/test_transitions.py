@@ -115,9 +115,9 @@ def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) ->
     legal = rows(RUN_TRANSITIONS).get((status.name.lower(), verb.name.lower()))
     draft = Draft(Run("run", plan_of("a"), status), GIVEN)
     if legal is None:
-        with pytest.raises(CommandRefused) as refused:
+        with pytest.raises(CommandRefused) as raised:
             draft.move_run(verb)
-        assert refused.value.suggestions == transitions.available_transitions(status)
+        assert raised.value.suggestions == transitions.available_transitions(status)
         assert draft.run == Run("run", plan_of("a"), status)
         assert (draft.events, draft.effects) == ([], [])
     else:
@@ -144,10 +144,12 @@ def test_every_cell_of_the_executions_table(state: ExecutionState, verb: Executi
 def test_every_cell_of_the_decisions_table() -> None:
     """Each decision has its own status."""
     table = {
-        (kind.value, said): status.value for kind, row in transitions.DECISIONS.items() for said, status in row.items()
+        (kind.value, decision): status.value
+        for kind, row in transitions.DECISIONS.items()
+        for decision, status in row.items()
     }
     assert table == rows(DECISIONS)
-    assert {(kind.value, said) for kind, said in HANDLERS} == table.keys()
+    assert {(kind.value, decision) for kind, decision in HANDLERS} == table.keys()
     assert transitions.DECISIONS.keys() == set(ApprovalKind)
 
 

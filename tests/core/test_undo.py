@@ -59,8 +59,8 @@ def test_an_undo_restores_everything_and_cancels_newer_open_executions() -> None
 def test_an_undo_is_refused_only_if_newer_work_has_completed() -> None:
     harness = rolled_back()
     harness.finish("b", "b2")
-    refused = harness.refuses(UndoRollback("r"))
-    assert refused.message == mentions()
+    error = harness.refuses(UndoRollback("r"))
+    assert error.message == mentions()
 
 
 def test_a_newer_failure_does_not_prevent_an_undo() -> None:
@@ -81,8 +81,8 @@ def test_a_repeated_undo_counts_once_and_an_unknown_one_is_refused() -> None:
 def test_a_rollback_of_another_pass_cannot_be_undone() -> None:
     harness = rolled_back()
     harness.send(RestartRun(1))
-    refused = harness.refuses(UndoRollback("r"))
-    assert refused.message == mentions()
+    error = harness.refuses(UndoRollback("r"))
+    assert error.message == mentions()
 
 
 def test_later_rollbacks_by_people_are_undone_first() -> None:

@@ -77,8 +77,8 @@ settings = some(
 
 
 def mode(name: str, config: str, configs: Draft) -> Draft:
-    def with_mode(given: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-        return {"mode": name, config: given} | more
+    def with_mode(config_values: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+        return {"mode": name, config: config_values} | more
 
     return st.builds(with_mode, configs, settings)
 

@@ -34,7 +34,7 @@ def test_every_part_gets_its_own_id() -> None:
     assert b.execution.agent_config
     assert c.execution.agent_config
     assert c.execution.agent_config.agent
-    given = [
+    all_ids = [
         definition.pipeline_id,
         *(checkpoint.checkpoint_id for checkpoint in definition.checkpoints),
         *(artifact.artifact_id for checkpoint in definition.checkpoints for artifact in checkpoint.output.artifacts),
@@ -42,8 +42,8 @@ def test_every_part_gets_its_own_id() -> None:
         *(agent.agent_id for agent in b.execution.agent_config.agents),
         c.execution.agent_config.agent.agent_id,
     ]
-    assert None not in given
-    assert len(set(given)) == len(given) == 13
+    assert None not in all_ids
+    assert len(set(all_ids)) == len(all_ids) == 13
     assert definition.checkpoint_order == tuple(checkpoint.checkpoint_id for checkpoint in definition.checkpoints)
     assert (definition.created_at, definition.updated_at, definition.pipeline_definition_version) == (
         MORNING,

@@ -112,7 +112,7 @@ def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server)
     assert set(names[3:]) == {f"{who} reviews other answers" for who in ("Advocate", "Sceptic", "Accountant")} | {
         "Chair decides"
     }
-    assert {rows.nth(place).get_attribute("data-speaker") for place in range(3)} == {"1", "2", "3"}
+    assert {rows.nth(index).get_attribute("data-speaker") for index in range(3)} == {"1", "2", "3"}
     heads = rows.filter(has=page.locator("header strong"))
     expect(heads).to_have_count(7)
     expect(heads.get_by_text("simulated")).to_have_count(7)

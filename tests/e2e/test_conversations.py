@@ -81,10 +81,10 @@ def test_a_long_conversation_opens_at_its_end(signed_in: Page, server: Server) -
     follow = signed_in.get_by_role("button", name="Jump to latest")
     expect(follow).to_be_visible()
     signed_in.wait_for_timeout(300)
-    place = log.evaluate("(log) => log.scrollTop")
+    scroll_top = log.evaluate("(log) => log.scrollTop")
     conversation.send_delta("more\n\n" * 40, 1600)
     signed_in.wait_for_timeout(300)
-    assert log.evaluate("(log) => log.scrollTop") == place
+    assert log.evaluate("(log) => log.scrollTop") == scroll_top
 
     # Older messages are inserted above without moving the ones in view.
     log.evaluate("(log) => { log.scrollTop = 600 }")
@@ -126,8 +126,8 @@ def test_loading_older_messages_keeps_the_position(signed_in: Page, server: Serv
     expect(signed_in.get_by_text("Loading earlier messages…")).to_have_count(0)
     signed_in.wait_for_timeout(300)
     assert log.evaluate("(log) => log.scrollTop") > 3000
-    name, place = log.evaluate(top)
-    assert (name, abs(place - before[1]) <= 3) == (before[0], True)
+    name, offset = log.evaluate(top)
+    assert (name, abs(offset - before[1]) <= 3) == (before[0], True)
 
 
 def test_hidden_and_empty_messages_are_marked(signed_in: Page, server: Server) -> None:

@@ -81,10 +81,10 @@ def test_rework_shows_its_chain(signed_in: Page, server: Server, run: str) -> No
     # Artifacts derived from the old ones are stale and are made again.
     timeline = page.get_by_role("list", name="Checkpoints")
     timeline.get_by_role("button", name="Code").click()
-    why = page.get_by_role("region", name="Reason for the rework")
-    expect(why.get_by_text("Requested by admin at Test")).to_be_visible()
-    expect(why.get_by_text("Coverage is low.")).to_be_visible()
-    expect(why.get_by_text("Add a test for the reset.")).to_be_visible()
+    reason = page.get_by_role("region", name="Reason for the rework")
+    expect(reason.get_by_text("Requested by admin at Test")).to_be_visible()
+    expect(reason.get_by_text("Coverage is low.")).to_be_visible()
+    expect(reason.get_by_text("Add a test for the reset.")).to_be_visible()
     before = page.get_by_role("region", name="Superseded versions")
     with page.expect_download() as download:
         before.get_by_role("link", name="code.json").click()

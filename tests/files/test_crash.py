@@ -81,8 +81,8 @@ def drifted(tree: Tree) -> None:
 
 
 def rework(tree: Tree) -> None:
-    gone = FileMove(SECOND.path, f"{FOLDER}/superseded/{OLDER}/two_00000000_v1.md", SECOND)
-    moves = [FileMove(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, b"one")), gone]
+    superseding = FileMove(SECOND.path, f"{FOLDER}/superseded/{OLDER}/two_00000000_v1.md", SECOND)
+    moves = [FileMove(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, b"one")), superseding]
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")], moves)
 
 

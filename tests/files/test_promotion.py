@@ -88,10 +88,10 @@ def test_a_promotion_restores_removed_files(tree: Tree, home: Path) -> None:
 
 
 def test_rework_reuses_the_names_and_keeps_the_replaced_files(tree: Tree, home: Path) -> None:
-    gone = f"{FOLDER}/outputs/gone_00000000_v1.md"
+    removed = f"{FOLDER}/outputs/gone_00000000_v1.md"
     kept = f"{FOLDER}/superseded/{OLDER}/gone_00000000_v1.md"
-    tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one"), FileContent.of(gone, b"# old")])
-    moves = [replaced(b"one"), FileMove(gone, kept, FileContent.of(kept, b"# old"))]
+    tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one"), FileContent.of(removed, b"# old")])
+    moves = [replaced(b"one"), FileMove(removed, kept, FileContent.of(kept, b"# old"))]
     for _ in range(2):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")], moves)
         assert files(home) == {OUTPUT: "two", SUPERSEDED: "one", kept: "# old"}

@@ -169,10 +169,10 @@ def test_the_workspace_of_a_failed_execution_is_kept_with_its_error(tree: Tree, 
     workspace = tree.create_workspace(PIPELINE, EXECUTION)
     (workspace / "workspace/notes.txt").write_text("half done")
     tree.stage(PIPELINE, EXECUTION, [artifact(b"bad")])
-    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b'{"error": 1}', b"log\n")
-    assert place == f".errored/exec_{EXECUTION}_{STAMP}"
+    folder = tree.move_to_errored(PIPELINE, EXECUTION, AT, b'{"error": 1}', b"log\n")
+    assert folder == f".errored/exec_{EXECUTION}_{STAMP}"
     assert picture(home / ".temp") == {}
-    assert picture(home / place) == {
+    assert picture(home / folder) == {
         "error_info.json": '{"error": 1}',
         "error_logs.txt": "log\n",
         "failed_artifacts": "/",
@@ -184,9 +184,9 @@ def test_the_workspace_of_a_failed_execution_is_kept_with_its_error(tree: Tree, 
 
 def test_a_manual_retry_starts_with_an_empty_workspace(tree: Tree, home: Path) -> None:
     tree.create_workspace(PIPELINE, EXECUTION)
-    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"")
+    folder = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"")
     tree.create_workspace(PIPELINE, EXECUTION)
-    assert tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"") == place
+    assert tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"") == folder
     assert picture(home / ".temp") == EMPTY
     assert files(home / ".errored") == {
         f"exec_{EXECUTION}_{STAMP}/error_info.json": "{}",
@@ -209,8 +209,8 @@ def test_two_failures_in_one_second_are_both_kept(tree: Tree, home: Path) -> Non
 
 
 def test_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home: Path) -> None:
-    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")
-    assert picture(home / place) == {
+    folder = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")
+    assert picture(home / folder) == {
         "error_info.json": "{}",
         "error_logs.txt": "log",
         "failed_artifacts": "/",

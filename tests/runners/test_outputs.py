@@ -216,17 +216,17 @@ def test_a_stored_file_is_checked_like_any_other() -> None:
 
 @pytest.mark.parametrize("ruling", list(PassDecision))
 def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: PassDecision) -> None:
-    made = json_artifact(f'{{"decision": "{ruling.value}", "reason": "because"}}'.encode())
-    assert check(made, decides=True, **by_function("a.json")) == Produced((made,), None, ruling)
+    artifact = json_artifact(f'{{"decision": "{ruling.value}", "reason": "because"}}'.encode())
+    assert check(artifact, decides=True, **by_function("a.json")) == Produced((artifact,), None, ruling)
 
 
 @pytest.mark.parametrize(
-    ("data", "came"), [(b'{"decision": "maybe"}', '"maybe"'), (b"{}", "null"), (b'["COMPLETE"]', '["COMPLETE"]')]
+    ("data", "actual"), [(b'{"decision": "maybe"}', '"maybe"'), (b"{}", "null"), (b'["COMPLETE"]', '["COMPLETE"]')]
 )
-def test_a_result_without_pass_decision_is_invalid(data: bytes, came: str) -> None:
-    made = json_artifact(data)
-    finding = mentions("- output#/decision: ", "COMPLETE", "RESTART", "ESCALATE", came)
-    assert check(made, decides=True, **by_function("a.json")) == InvalidResult((made,), invalid(finding))
+def test_a_result_without_pass_decision_is_invalid(data: bytes, actual: str) -> None:
+    artifact = json_artifact(data)
+    finding = mentions("- output#/decision: ", "COMPLETE", "RESTART", "ESCALATE", actual)
+    assert check(artifact, decides=True, **by_function("a.json")) == InvalidResult((artifact,), invalid(finding))
 
 
 # ---- ids ------------------------------------------------------------------------------------------------------

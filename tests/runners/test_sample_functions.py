@@ -31,9 +31,9 @@ async def call(name: str, inputs: Value, **parameters: Value) -> Any:
     }
     outcome = await RUNNER.run(work(checkpoint(execution=execution), input=inputs))
     assert isinstance(outcome, Produced), outcome
-    (made,) = outcome.artifacts
-    assert isinstance(made, ProducedFile)
-    return json.loads(made.data)
+    (artifact,) = outcome.artifacts
+    assert isinstance(artifact, ProducedFile)
+    return json.loads(artifact.data)
 
 
 # ---- words ------------------------------------------------------------------------------------------------

@@ -33,8 +33,8 @@ async def test_a_script_gets_its_parameters_and_returns_the_json_artifact(bench:
 
 
 async def test_ten_megabytes_of_input_come_back_intact(bench: Bench) -> None:
-    given = {"rows": [{"id": 2**70 + i, "text": "x" * 80, "none": None} for i in range(79_000)]}
-    assert (await bench.value("return ctx.inputs", input=given) == given) is True
+    run_input = {"rows": [{"id": 2**70 + i, "text": "x" * 80, "none": None} for i in range(79_000)]}
+    assert (await bench.value("return ctx.inputs", input=run_input) == run_input) is True
 
 
 async def test_a_script_reads_earlier_artifacts_on_demand(bench: Bench) -> None:
@@ -100,8 +100,8 @@ async def test_output_progress_and_log_lines_arrive(bench: Bench) -> None:
     body = "print('out'); print('err', file=sys.stderr); ctx.log('said', n=2); ctx.progress(2, 'all'); return 1"
     await bench.value(body)
     lines = sorted(line for line in bench.output.lines if "sandbox" not in (line[2] or {}))
-    printed, said = ("info", "out", {"stream": "stdout"}), ("info", "said", {"n": 2})
-    assert lines == [printed, said, ("warning", "err", {"stream": "stderr"})]
+    printed, logged = ("info", "out", {"stream": "stdout"}), ("info", "said", {"n": 2})
+    assert lines == [printed, logged, ("warning", "err", {"stream": "stderr"})]
     assert bench.output.progress == [(1.0, "all")]
 
 
@@ -237,8 +237,8 @@ async def test_an_allowed_interpreter_runs_the_script(bench: Bench) -> None:
 
 async def test_users_enter_parameters_before_a_process_starts(bench: Bench) -> None:
     config = {"requires_user_input": True, "user_input_prompt": "How many?", "parameters": {"n": 1}}
-    asked = await bench.run(function("return parameters"), config=config)
-    assert isinstance(asked, NeedsInput)
-    assert (asked.waiting_on, asked.question["prompt"]) == (WaitingOn.SCRIPT_INPUT, "How many?")
+    outcome = await bench.run(function("return parameters"), config=config)
+    assert isinstance(outcome, NeedsInput)
+    assert (outcome.waiting_on, outcome.question["prompt"]) == (WaitingOn.SCRIPT_INPUT, "How many?")
     assert await bench.value("return parameters", config=config, answer={"n": 5}) == {"n": 5}
     assert bench.messages() == [mentions(bench.sandbox.probe().level.value)]

@@ -90,8 +90,8 @@ async def test_a_rollback_with_a_deleted_archive_cannot_be_undone(app: App) -> N
     await retention(app, timedelta(days=366), errored=0).sweep()
     assert [path.name for path in (app.root(pipeline) / ".archived").iterdir()] == ["drift_20200101T000000Z"]
     assert kept.read_text() == "mine"
-    gone = app.rollback(rollback)
-    assert (gone.can_undo, gone.archive_location) == (False, "")
+    rollback_after = app.rollback(rollback)
+    assert (rollback_after.can_undo, rollback_after.archive_location) == (False, "")
     with pytest.raises(Gone):
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     deletions = [e for e in app.events(run) if e.event_type == "archive_deleted"]

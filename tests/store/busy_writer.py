@@ -7,23 +7,23 @@ import sys
 from cairn.core.commands import ArtifactOutput, ExecutionFinished, StartRun
 from cairn.core.states import ExecutionState
 from cairn.store import Database
-from tests.store.samples import begin_story, make_artifact, make_document
+from tests.store.samples import create_run, make_artifact, make_document
 
 
 def main(url: str) -> None:
     database = Database(url)
     number = 0
     while True:
-        story = begin_story(database, make_document("a", "b", "c", "d", "e"))
-        story.send(StartRun())
-        while story.loaded.run.open:
-            e = next(each for each in story.loaded.run.open if each.state is ExecutionState.WORKING)
+        harness = create_run(database, make_document("a", "b", "c", "d", "e"))
+        harness.send(StartRun())
+        while harness.loaded.run.open:
+            e = next(each for each in harness.loaded.run.open if each.state is ExecutionState.WORKING)
             number += 1
-            made = make_artifact(e.id, f"content {number} ".encode() * 200)
-            output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
-            story.send(ExecutionFinished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made])
-            facts = story.loaded.facts
-            sys.stdout.write(f"{facts.run_id} {story.loaded.revision} {made.checksum}\n")
+            artifact = make_artifact(e.id, f"content {number} ".encode() * 200)
+            output = ArtifactOutput(artifact.record_id, artifact.name, artifact.checksum, artifact.size)
+            harness.send(ExecutionFinished(e.id, e.dispatch, artifact.checksum, (output,)), artifacts=[artifact])
+            facts = harness.loaded.facts
+            sys.stdout.write(f"{facts.run_id} {harness.loaded.revision} {artifact.checksum}\n")
             sys.stdout.flush()
 
 

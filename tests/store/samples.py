@@ -64,8 +64,8 @@ class SamplePlans(PlanCache):
     def _compile(self, graph: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
         self.compiled += 1
         keys = [each["key"] for each in graph["checkpoints"]]
-        given = self.policies.get(revision, {})
-        self.policies[revision] = {key: given.get(key, FUNCTION) for key in keys}
+        policies = self.policies.get(revision, {})
+        self.policies[revision] = {key: policies.get(key, FUNCTION) for key in keys}
         return Plan(
             checkpoints=tuple(Checkpoint(key, position, key) for position, key in enumerate(keys)),
             policies=self.policies[revision],
@@ -76,8 +76,8 @@ class SamplePlans(PlanCache):
 
 
 @dataclass
-class Story:
-    """One run that commands change, each in its own transaction."""
+class RunHarness:
+    """A stored run. Each command that is sent to it is one transaction."""
 
     database: Database
     plans: PlanCache
@@ -85,16 +85,16 @@ class Story:
     sent: int = 0
     decisions: list[Decision] = field(default_factory=list[Decision])
 
-    def given(self, by: str = "ann") -> CommandContext:
+    def context(self, by: str = "ann") -> CommandContext:
         self.sent += 1
         at = NOON + timedelta(seconds=self.sent)
         return CommandContext(at, by, uuid5(UUID(self.loaded.facts.run_id), str(self.sent)))
 
     def send(self, command: Command, by: str = "ann", **options: Any) -> LoadedRun:
-        given = self.given(by)
-        decision = decide(self.loaded.run, command, given)
+        context = self.context(by)
+        decision = decide(self.loaded.run, command, context)
         before = self.loaded
-        self.loaded = self.database.transact_now(lambda c: save_run(c, before, decision, given, **options))
+        self.loaded = self.database.transact_now(lambda c: save_run(c, before, decision, context, **options))
         self.decisions.append(decision)
         return self.loaded
 
@@ -129,14 +129,16 @@ def facts_of(document: Mapping[str, Any], **changes: Any) -> RunFacts:
     return RunFacts(**(values | changes))
 
 
-def begin_story(database: Database, document: Mapping[str, Any], plans: PlanCache | None = None, **facts: Any) -> Story:
+def create_run(
+    database: Database, document: Mapping[str, Any], plans: PlanCache | None = None, **facts: Any
+) -> RunHarness:
     plans = plans or SamplePlans()
 
     def make(connection: sa.Connection) -> LoadedRun:
         pipelines.insert_pipeline(connection, document, "ann", NOON)
         return insert_run(connection, facts_of(document, **facts), plans)
 
-    return Story(database, plans, database.transact_now(make))
+    return RunHarness(database, plans, database.transact_now(make))
 
 
 def make_artifact(execution_id: str, content: bytes, **changes: Any) -> NewArtifact:

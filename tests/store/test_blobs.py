@@ -16,7 +16,7 @@ from cairn.store import DamagedBlob, Database, MissingBlob, blobs
 from cairn.store.blobs import CHUNK, MAX_INLINE
 from cairn.store.tables import blob_chunks, pipeline_runs, uploads
 from cairn.store.tables import blobs as table
-from tests.store.samples import NOON, begin_story, make_document
+from tests.store.samples import NOON, create_run, make_document
 
 NOISE = random.Random(7).randbytes(CHUNK + 1000)
 CONTENTS = {
@@ -188,7 +188,7 @@ def test_unreferenced_content_is_deleted(database: Database) -> None:
     kept = database.transact_now(lambda c: blobs.put(c, b"input", old))
     loose = database.transact_now(lambda c: blobs.put(c, b"loose" * 1000, old))
     fresh = database.transact_now(lambda c: blobs.put(c, b"fresh"))
-    begin_story(database, make_document("a"), input_checksum=kept)
+    create_run(database, make_document("a"), input_checksum=kept)
     assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 1
     assert [database.read(lambda c, of=of: blobs.size_of(c, of)) for of in (kept, loose, fresh)] == [5, None, 5]
     assert count(database) == (2, 0)

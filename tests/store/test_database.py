@@ -127,15 +127,15 @@ async def test_the_event_loop_is_not_blocked(database: Database) -> None:
 async def test_a_cancelled_caller_does_not_affect_others(database: Database) -> None:
     hold = threading.Event()
     held = asyncio.ensure_future(database.transact(lambda _: hold.wait(10)))
-    gone = asyncio.ensure_future(database.transact(put("gone")))
+    cancelled = asyncio.ensure_future(database.transact(put("gone")))
     stays = asyncio.ensure_future(database.transact(put("stays")))
     await asyncio.sleep(0.05)
-    gone.cancel()
+    cancelled.cancel()
     await asyncio.sleep(0.05)
     hold.set()
     assert await held
     assert await stays == "stays"
-    await asyncio.gather(gone, return_exceptions=True)
+    await asyncio.gather(cancelled, return_exceptions=True)
     assert await database.transact(put("next")) == "next"
 
 
@@ -165,36 +165,36 @@ def test_a_read_sees_one_snapshot(database: Database) -> None:
 
 async def test_reads_do_not_wait_for_a_change(database: Database) -> None:
     await database.transact(put("a"))
-    begun, hold = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
 
     def slow(connection: sa.Connection) -> None:
         put("b")(connection)
-        begun.set()
-        hold.wait(10)
+        started.set()
+        release.wait(10)
 
     changing = asyncio.ensure_future(database.transact(slow))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(started.wait, 10)
     assert await asyncio.wait_for(
         database.aread(lambda c: list(c.execute(sa.select(settings.c.key)).scalars())), 5
     ) == ["a"]
-    hold.set()
+    release.set()
     await changing
     assert keys(database) == ["a", "b"]
 
 
 async def test_a_change_does_not_wait_for_reads(database: Database) -> None:
-    begun, hold = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
 
     def slow(connection: sa.Connection) -> list[str]:
         found = list(connection.execute(sa.select(settings.c.key)).scalars())
-        begun.set()
-        hold.wait(10)
+        started.set()
+        release.wait(10)
         return found
 
     reading = asyncio.ensure_future(database.aread(slow))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(started.wait, 10)
     assert await asyncio.wait_for(database.transact(put("a")), 5) == "a"
-    hold.set()
+    release.set()
     assert await reading == []
 
 
@@ -276,18 +276,18 @@ def test_unsupported_databases_are_refused(url: str, words: str) -> None:
 
 
 def test_close_waits_for_reads_in_progress(database: Database) -> None:
-    begun, let_go = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
     ends: list[str] = []
 
     def read(_: sa.Connection) -> None:
-        begun.set()
-        let_go.wait(10)
+        started.set()
+        release.wait(10)
         ends.append("read")
 
     reading = threading.Thread(target=lambda: database.read(read))
     reading.start()
-    begun.wait(10)
-    threading.Timer(0.1, let_go.set).start()
+    started.wait(10)
+    threading.Timer(0.1, release.set).start()
     database.close()
     ends.append("closed")
     reading.join()

@@ -8,7 +8,7 @@ from cairn.core.commands import Decide, ExecutionFinished, StartRun
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ExecutionMode
 from cairn.store import Database, blobs
-from tests.store.samples import SamplePlans, begin_story, make_document
+from tests.store.samples import SamplePlans, create_run, make_document
 
 
 def test_decisions_appear_as_interactions(database: Database) -> None:
@@ -19,16 +19,16 @@ def test_decisions_appear_as_interactions(database: Database) -> None:
             )
         }
     )
-    story = begin_story(database, make_document("a"), plans)
-    story.send(StartRun())
+    harness = create_run(database, make_document("a"), plans)
+    harness.send(StartRun())
 
     def decide(decision: str, **given: str) -> None:
-        approval = story.loaded.run.pending[0]
-        story.send(Decide(approval.id, decision, **given), by="bob")
+        approval = harness.loaded.run.pending[0]
+        harness.send(Decide(approval.id, decision, **given), by="bob")
 
     def finish() -> None:
-        e = next(iter(story.loaded.run.open))
-        story.send(ExecutionFinished(e.id, e.dispatch, "digest"))
+        e = next(iter(harness.loaded.run.open))
+        harness.send(ExecutionFinished(e.id, e.dispatch, "digest"))
 
     answer = database.transact_now(lambda c: blobs.put(c, b"{}"))
     decide("approve", feedback="go")
@@ -48,6 +48,6 @@ def test_decisions_appear_as_interactions(database: Database) -> None:
         ("human_form", "", "answer", "bob", answer),
         ("approval_to_complete", "", "approve", "bob", None),
     ]
-    e = next(iter(story.loaded.run.executions))
+    e = next(iter(harness.loaded.run.executions))
     ids = sa.text("SELECT count(DISTINCT interaction_id), min(execution_id) FROM human_interactions")
     assert database.read(lambda c: tuple(c.execute(ids).one())) == (5, e)

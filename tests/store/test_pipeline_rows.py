@@ -17,7 +17,7 @@ from cairn.store import BoundedCache, Database, LostRace, document, insert_run, 
 from cairn.store import pipelines as pipeline_rows
 from cairn.store.pipelines import PreviousRun
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
-from tests.store.samples import NOON, SamplePlans, begin_story, facts_of, make_document
+from tests.store.samples import NOON, SamplePlans, create_run, facts_of, make_document
 
 LATER = NOON + timedelta(hours=1)
 
@@ -123,7 +123,7 @@ def test_a_version_is_assigned_once(database: Database) -> None:
 def test_versions_of_runs_are_unique_and_test_runs_have_none(database: Database) -> None:
     first = make_document("a")
     plans = SamplePlans()
-    begin_story(database, first, plans)
+    create_run(database, first, plans)
     with pytest.raises(IntegrityError):
         database.transact_now(lambda c: insert_run(c, facts_of(first), plans))
     for _ in range(2):
@@ -135,22 +135,22 @@ def test_versions_of_runs_are_unique_and_test_runs_have_none(database: Database)
 def test_the_previous_run_is_the_highest_that_was_not_archived(database: Database) -> None:
     first = make_document("a")
     plans = SamplePlans()
-    story = begin_story(database, first, plans)
+    harness = create_run(database, first, plans)
     of = first["pipeline_id"]
-    made = [facts_of(first, run_version=version) for version in (3, 2)]
-    made.append(facts_of(first, run_version=None, is_test=True))
-    for facts in made:
+    runs = [facts_of(first, run_version=version) for version in (3, 2)]
+    runs.append(facts_of(first, run_version=None, is_test=True))
+    for facts in runs:
         database.transact_now(lambda c, f=facts: insert_run(c, f, plans))
 
     def previous(version: int = 1) -> PreviousRun | None:
         return database.read(lambda c: pipeline_rows.previous_run(c, of, version))
 
-    assert previous() == PreviousRun(made[0].run_id, 3)
+    assert previous() == PreviousRun(runs[0].run_id, 3)
     archive = sa.update(pipeline_runs).where(pipeline_runs.c.run_version == 3).values(archived_by="r")
     database.transact_now(lambda c: c.execute(archive))
-    assert previous() == PreviousRun(made[1].run_id, 2)
+    assert previous() == PreviousRun(runs[1].run_id, 2)
     assert previous(2) is None
-    assert story.loaded.facts.run_version == 1
+    assert harness.loaded.facts.run_version == 1
 
 
 def test_an_unchanged_checkpoint_keeps_its_times(database: Database) -> None:
@@ -166,26 +166,26 @@ def test_an_unchanged_checkpoint_keeps_its_times(database: Database) -> None:
 def test_a_plan_is_compiled_once_for_each_revision(database: Database) -> None:
     first = make_document("a")
     plans = SamplePlans()
-    story = begin_story(database, first, plans)
+    harness = create_run(database, first, plans)
     for _ in range(3):
-        story.load()
+        harness.load()
     assert plans.compiled == 1
     database.transact_now(lambda c: pipeline_rows.save_revision(c, first, "ann", NOON, expected=1))
     for _ in range(3):
-        story.load()
+        harness.load()
     assert plans.compiled == 2
 
 
 def test_a_revision_that_was_rolled_back_is_forgotten(database: Database) -> None:
     """The number is reused for another definition."""
     first = make_document("a")
-    story = begin_story(database, first)
+    harness = create_run(database, first)
     slow, fast = ({**first, "config": {"auto_advance": quick}} for quick in (False, True))
 
     def save(definition: dict[str, Any], *, fails: bool) -> None:
         def change(connection: sa.Connection) -> None:
             pipeline_rows.save_revision(connection, definition, "ann", NOON, expected=1)
-            loaded = load_run(connection, story.loaded.facts.run_id, story.plans)
+            loaded = load_run(connection, harness.loaded.facts.run_id, harness.plans)
             assert loaded is not None
             assert loaded.run.plan.auto_advance is definition["config"]["auto_advance"]
             if fails:
@@ -196,19 +196,19 @@ def test_a_revision_that_was_rolled_back_is_forgotten(database: Database) -> Non
     with pytest.raises(ValueError, match="my mind"):
         save(slow, fails=True)
     save(fast, fails=False)
-    assert (story.load().run.plan.revision, story.load().run.plan.auto_advance) == (2, True)
+    assert (harness.load().run.plan.revision, harness.load().run.plan.auto_advance) == (2, True)
 
 
 def test_a_renamed_key_keeps_the_checkpoint(database: Database) -> None:
     """A run keeps the keys it started with; current names are looked up by id."""
     first = make_document("a")
-    story = begin_story(database, first)
+    harness = create_run(database, first)
     renamed = make_document("z", pipeline_id=first["pipeline_id"])
     renamed["checkpoints"][0]["checkpoint_id"] = first["checkpoints"][0]["checkpoint_id"]
     database.transact_now(lambda c: pipeline_rows.save_revision(c, renamed, "ann", NOON, expected=1))
-    story.loaded = story.load()
-    story.send(StartRun())
-    place = story.load().places["a"]
+    harness.loaded = harness.load()
+    harness.send(StartRun())
+    place = harness.load().places["a"]
     assert (place.checkpoint_id, place.name) == (first["checkpoints"][0]["checkpoint_id"], "Z")
 
 

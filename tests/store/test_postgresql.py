@@ -62,19 +62,19 @@ def test_a_change_whose_connection_breaks_fails_and_leaves_nothing(database: Dat
 
 def test_waiting_for_a_lock_times_out(database: Database) -> None:
     database.transact_now(put("a"))
-    begun, hold = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
     update = sa.update(settings).values(value=2)
 
     def slow(connection: sa.Connection) -> None:
         connection.execute(update)
-        begun.set()
-        hold.wait(10)
+        started.set()
+        release.wait(10)
 
     with ThreadPoolExecutor(1) as pool:
         holding = pool.submit(database.transact_now, slow)
-        begun.wait(10)
+        started.wait(10)
         with pytest.raises(OperationalError, match="lock timeout"):
             database.transact_now(lambda c: c.execute(update))
-        hold.set()
+        release.set()
         holding.result(10)
     assert database.transact_now(put("b")) == "b"

@@ -14,7 +14,7 @@ from cairn.store.column_types import Text
 from cairn.store.errors import Unstorable
 from cairn.store.prepared_statements import PreparedQuery, insert_into
 from cairn.store.tables import definition_revisions, pipelines
-from tests.store.samples import begin_story, make_document
+from tests.store.samples import create_run, make_document
 
 _INSERT = insert_into(pipelines)
 _BY_ID = PreparedQuery(sa.select(pipelines).where(pipelines.c.pipeline_id == sa.bindparam("id", type_=Text())))
@@ -34,7 +34,7 @@ _TAKE = PreparedQuery(
 @pytest.fixture
 def pipeline_id(database: Database) -> str:
     document = make_document("a", "b")
-    begin_story(database, document)
+    create_run(database, document)
     return document["pipeline_id"]
 
 
@@ -59,8 +59,8 @@ def test_statements_can_contain_fixed_values(database: Database, pipeline_id: st
 
 def test_an_update_can_return_rows(database: Database, pipeline_id: str) -> None:
     before = database.read(lambda c: _BY_ID.all(c, {"id": pipeline_id}))[0].last_run_version
-    taken = database.transact_now(lambda c: _TAKE.all(c, {"id": pipeline_id}))
-    assert [row.last_run_version for row in taken] == [before + 10]
+    updated = database.transact_now(lambda c: _TAKE.all(c, {"id": pipeline_id}))
+    assert [row.last_run_version for row in updated] == [before + 10]
 
 
 def test_errors_equal_those_of_sqlalchemy(database: Database, pipeline_id: str) -> None:

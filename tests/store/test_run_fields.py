@@ -24,21 +24,21 @@ from cairn.core.states import (
     WaitingOn,
 )
 from cairn.store import Database, blobs, save_run
-from tests.store.samples import NOON, begin_story, make_document
+from tests.store.samples import NOON, create_run, make_document
 
 
 def test_every_field_of_a_run_is_stored(database: Database) -> None:
     """A field that is added to the aggregate and not stored fails here."""
-    story = begin_story(database, make_document("a", "b", "c"))
-    answer = story.database.transact_now(lambda c: blobs.put(c, b"answer"))
-    first = Execution("e1", "a", 0, 3, 1, story.loaded.run.plan.policy("a"))
+    harness = create_run(database, make_document("a", "b", "c"))
+    answer = harness.database.transact_now(lambda c: blobs.put(c, b"answer"))
+    first = Execution("e1", "a", 0, 3, 1, harness.loaded.run.plan.policy("a"))
     second = Execution(
         id="e2",
         key="b",
         position=1,
         pass_number=3,
         ordinal=2,
-        policy=story.loaded.run.plan.policy("b"),
+        policy=harness.loaded.run.plan.policy("b"),
         state=ExecutionState.WAITING,
         waiting_on=WaitingOn.QUESTION,
         dispatch=4,
@@ -73,7 +73,7 @@ def test_every_field_of_a_run_is_stored(database: Database) -> None:
     )
     vote = Vote("bob", NOON + timedelta(microseconds=7), "modify", "words", "d2", answer)
     plain = Approval("p1", "e1", ApprovalKind.START, "d", NOON)
-    asked = Approval(
+    action_approval = Approval(
         id="p2",
         execution="e2",
         kind=ApprovalKind.ACTION,
@@ -114,14 +114,14 @@ def test_every_field_of_a_run_is_stored(database: Database) -> None:
         completed_before=NOON,
     )
     run = Run(
-        id=story.loaded.facts.run_id,
-        plan=story.loaded.run.plan,
+        id=harness.loaded.facts.run_id,
+        plan=harness.loaded.run.plan,
         status=RunStatus.PAUSED,
         pass_number=3,
         restart_count=2,
         pause_requested=True,
         executions={"e1": first, "e2": second},
-        approvals={"p1": plain, "p2": asked},
+        approvals={"p1": plain, "p2": action_approval},
         rollbacks=(rollback,),
         reworks=4,
         created_count=5,
@@ -137,9 +137,15 @@ def test_every_field_of_a_run_is_stored(database: Database) -> None:
         over_budget="spent",
         budget_warned=True,
     )
-    assert [unset(value) for value in (run, second, asked, vote, rollback)] == [[], ["definition"], [], [], []]
-    story.database.transact_now(lambda c: save_run(c, story.loaded, Decision(run, (), ()), story.given()))
-    assert story.load().run == run
+    assert [unset(value) for value in (run, second, action_approval, vote, rollback)] == [
+        [],
+        ["definition"],
+        [],
+        [],
+        [],
+    ]
+    harness.database.transact_now(lambda c: save_run(c, harness.loaded, Decision(run, (), ()), harness.context()))
+    assert harness.load().run == run
 
 
 def unset(value: Any) -> list[str]:

@@ -30,7 +30,7 @@ from cairn.store import Database, LostRace, NewArtifact, PlanCache, blobs, pipel
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.core import walk_choices
 from tests.effort import chance, effort
-from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact, make_document
+from tests.store.samples import NOON, Folders, RunHarness, create_run, make_artifact, make_document
 
 STEPS = 60
 
@@ -59,12 +59,12 @@ class Walk:
         self.chance = chance
         plans = WalkPlans(self.chance)
         self.document = make_document(*plans.keys)
-        self.story: Story = begin_story(database, self.document, plans)
+        self.harness: RunHarness = create_run(database, self.document, plans)
         self.revision = 1
         self.counted: Counter[str] = Counter()
 
     def commands(self) -> Sequence[Command]:
-        run = self.story.loaded.run
+        run = self.harness.loaded.run
         kinds = (
             walk_choices.reports,
             walk_choices.decisions,
@@ -78,9 +78,9 @@ class Walk:
     def step(self) -> None:
         if self.chance.random() < 0.04:
             self.edit()
-        command, made = self.stored(self.chance.choice(self.commands()))
+        command, new_artifacts = self.stored(self.chance.choice(self.commands()))
         try:
-            self.story.send(command, self.chance.choice(["ann", "bob", "rule:r"]), artifacts=made)
+            self.harness.send(command, self.chance.choice(["ann", "bob", "rule:r"]), artifacts=new_artifacts)
         except CommandRefused:
             self.counted["refused"] += 1
             return
@@ -91,33 +91,33 @@ class Walk:
         """Store the referenced content first, because references are enforced."""
         content = self.chance.choice([b"", b"x", b"y" * 2000, self.chance.randbytes(600)])
         if isinstance(command, Decide) and command.answer is not None:
-            checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
+            checksum = self.harness.database.transact_now(lambda c: blobs.put(c, content))
             return replace(command, answer=checksum), []
         if (
             isinstance(command, ExecutionFinished | ResultInvalid | IterationLimitReached | ReworkRequested)
             and command.outputs
         ):
-            made = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
-            output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
-            return replace(command, outputs=(output,)), [made]
+            artifact = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
+            output = ArtifactOutput(artifact.record_id, artifact.name, artifact.checksum, artifact.size)
+            return replace(command, outputs=(output,)), [artifact]
         return command, []
 
     def edit(self) -> None:
         """Edit the definition, which makes loaded runs stale."""
-        before = self.story.loaded
-        self.story.database.transact_now(
+        before = self.harness.loaded
+        self.harness.database.transact_now(
             lambda c: pipelines.save_revision(c, self.document, "bob", NOON, expected=self.revision)
         )
         self.revision += 1
         if before.run.status in ("not_started", "in_progress", "paused"):
             with pytest.raises(LostRace):
-                self.story.send(CancelRun())
-        self.story.loaded = self.story.load()
-        assert self.story.loaded.run.plan.revision == self.revision
+                self.harness.send(CancelRun())
+        self.harness.loaded = self.harness.load()
+        assert self.harness.loaded.run.plan.revision == self.revision
 
     # ---- invariants -----------------------------------------------------------------------------
     def check(self) -> None:
-        saved, loaded = self.story.loaded, self.story.load()
+        saved, loaded = self.harness.loaded, self.harness.load()
         assert loaded == saved
         assert list(loaded.run.executions) == list(saved.run.executions)
         assert list(loaded.run.approvals) == list(saved.run.approvals)
@@ -125,10 +125,10 @@ class Walk:
         self.check_execution_rows()
 
     def check_run_row(self) -> None:
-        run = self.story.loaded.run
+        run = self.harness.loaded.run
         live = [e.position for e in run.current if e.state in LIVE]
         columns = ("status", "total_checkpoints", "completed_checkpoints", "failed_checkpoints")
-        found = self.story.rows(pipeline_runs, *columns, "current_checkpoint_position", "archived_by")
+        found = self.harness.rows(pipeline_runs, *columns, "current_checkpoint_position", "archived_by")
         assert found == [
             (
                 run.status.value,
@@ -142,8 +142,8 @@ class Walk:
 
     def check_execution_rows(self) -> None:
         columns = ("execution_id", "status", "max_attempts", "max_revision_iterations", "error_count", "last_error_at")
-        found = {row[0]: row[1:] for row in self.story.rows(checkpoint_executions, *columns)}
-        for e in self.story.loaded.run.executions.values():
+        found = {row[0]: row[1:] for row in self.harness.rows(checkpoint_executions, *columns)}
+        for e in self.harness.loaded.run.executions.values():
             status, attempts, revisions, errors, error_at = found[e.id]
             assert (status, attempts, revisions) == (
                 e.status.value,
@@ -153,20 +153,20 @@ class Walk:
             assert (errors, error_at is not None) == (e.errors, e.last_error is not None)
 
     def check_trail(self) -> None:
-        told = [event for decision in self.story.decisions for event in decision.events]
+        expected = [event for decision in self.harness.decisions for event in decision.events]
         query = sa.select(events.c.event_type, events.c["metadata"], events.c.execution_id).order_by(events.c.seq)
-        found = self.story.database.read(
-            lambda c: [tuple(row) for row in c.execute(query.where(events.c.chain == self.story.loaded.facts.run_id))]
+        found = self.harness.database.read(
+            lambda c: [tuple(row) for row in c.execute(query.where(events.c.chain == self.harness.loaded.facts.run_id))]
         )
-        assert found == [(event.type.value, dict(event.detail), event.execution) for event in told]
-        verdict = self.story.database.read(lambda c: verify(c, self.story.loaded.facts.run_id))
-        assert (verdict.valid, verdict.events) == (True, len(told))
+        assert found == [(event.type.value, dict(event.detail), event.execution) for event in expected]
+        verdict = self.harness.database.read(lambda c: verify(c, self.harness.loaded.facts.run_id))
+        assert (verdict.valid, verdict.events) == (True, len(expected))
 
     def check_artifacts(self) -> None:
         """Current outputs are exactly the artifacts that were not superseded."""
-        standing = {output for e in self.story.loaded.run.executions.values() for output in e.outputs}
-        found = self.story.rows(artifacts, "artifact_record_id", "superseded_at")
-        assert {record for record, superseded in found if superseded is None} == standing
+        current_outputs = {output for e in self.harness.loaded.run.executions.values() for output in e.outputs}
+        found = self.harness.rows(artifacts, "artifact_record_id", "superseded_at")
+        assert {record for record, superseded in found if superseded is None} == current_outputs
 
 
 @pytest.mark.prove
@@ -184,7 +184,7 @@ def test_content_is_stored_once(database: Database) -> None:
     walk = Walk(database, random.Random(5))
     for _ in range(STEPS):
         walk.step()
-    checksums = {row[0] for row in walk.story.rows(artifacts, "checksum")}
+    checksums = {row[0] for row in walk.harness.rows(artifacts, "checksum")}
     for checksum in checksums:
         content = database.read(lambda c, of=checksum: blobs.read(c, of))
         assert hashlib.sha256(content).hexdigest() == checksum

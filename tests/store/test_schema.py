@@ -139,20 +139,20 @@ def test_other_tables_are_not_touched(new_database_url: str) -> None:
 def test_a_schema_of_another_version_is_refused(database: Database, version: str, is_newer: bool) -> None:
     database.transact_now(lambda c: c.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '{version}'")))
     before = structure(database)
-    with pytest.raises(UnsupportedSchema, match=version) as refused:
+    with pytest.raises(UnsupportedSchema, match=version) as raised:
         database.migrate()
-    assert refused.value.is_newer is is_newer
+    assert raised.value.is_newer is is_newer
     location = str(Path(database.url.database or "").parent) if database.kind == "sqlite" else database.url.database
-    assert (location or "") in refused.value.problem
+    assert (location or "") in raised.value.problem
     assert (structure(database), database.schema_version) == (before, version)
 
 
 @pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)])
 def test_a_refusal_does_not_show_the_password(database: Database) -> None:
     url = database.url.set(username="cairn", password="hunter2")
-    with pytest.raises(UnsupportedSchema) as refused:
+    with pytest.raises(UnsupportedSchema) as raised:
         schema_version.check("0024", url)
-    assert "hunter2" not in str(refused.value)
+    assert "hunter2" not in str(raised.value)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"])

@@ -41,17 +41,17 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def together(database: Database, *changes: Any) -> list[Any]:
     """Queue changes while the writer is blocked, so that it runs them in one transaction."""
-    begun, hold = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
 
     def wait(_: sa.Connection) -> None:
-        begun.set()
-        hold.wait(10)
+        started.set()
+        release.wait(10)
 
     first = asyncio.ensure_future(database.transact(wait))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(started.wait, 10)
     rest = [asyncio.ensure_future(database.transact(change)) for change in changes]
     await asyncio.sleep(0.01)
-    hold.set()
+    release.set()
     _, *answers = await asyncio.gather(first, *rest, return_exceptions=True)
     return answers
 

@@ -91,10 +91,10 @@ async def test_every_change_is_repaired_and_nothing_is_lost(app: App, caplog: py
     assert aside[".temp/exec_mine/work.txt"] == b"work"
     links = [path for path in root.glob(".archived/drift_*/**/escape") if path.is_symlink()]
     assert [str(link.readlink()) for link in links] == ["/etc"]
-    told = [event for event in app.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
-    assert len(told) == 1
-    assert told[0].metadata["counts"] == {"rewritten": report.rewritten, "moved_aside": report.moved_aside}
-    assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
+    repairs = [event for event in app.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
+    assert len(repairs) == 1
+    assert repairs[0].metadata["counts"] == {"rewritten": report.rewritten, "moved_aside": report.moved_aside}
+    assert {plain(move["to"]) for move in repairs[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
     counts = mentions(report.rewritten, report.moved_aside)
     assert any(record.getMessage() == counts for record in caplog.records)
     again = await app.cairn.folder_repair.repair_all()

@@ -51,15 +51,15 @@ def chat_whole(answer: Answer, body: Json) -> Json:
             for n, tool_call in enumerate(answer.tool_calls)
         ]
     choice = {"index": 0, "message": message, "finish_reason": _chat_stop(answer), "logprobs": None}
-    about = {"id": "chatcmpl-01", "object": "chat.completion", "created": CREATED, "model": body["model"]}
-    return {**about, "choices": [choice], "usage": _chat_usage(answer)}
+    header = {"id": "chatcmpl-01", "object": "chat.completion", "created": CREATED, "model": body["model"]}
+    return {**header, "choices": [choice], "usage": _chat_usage(answer)}
 
 
 def chat_events(answer: Answer, body: Json) -> Iterator[Event]:
-    about = {"id": "chatcmpl-01", "object": "chat.completion.chunk", "created": CREATED, "model": body["model"]}
+    header = {"id": "chatcmpl-01", "object": "chat.completion.chunk", "created": CREATED, "model": body["model"]}
 
     def chunk(delta: Json, stop: str | None = None) -> Event:
-        return None, json.dumps({**about, "choices": [{"index": 0, "delta": delta, "finish_reason": stop}]})
+        return None, json.dumps({**header, "choices": [{"index": 0, "delta": delta, "finish_reason": stop}]})
 
     yield chunk({"role": "assistant", "content": ""})
     for at in range(0, len(answer.text), answer.chunk_size):
@@ -75,7 +75,7 @@ def chat_events(answer: Answer, body: Json) -> Iterator[Event]:
     yield chunk({}, _chat_stop(answer))
     options: Json = body.get("stream_options") or {}
     if options.get("include_usage"):
-        yield None, json.dumps({**about, "choices": [], "usage": _chat_usage(answer)})
+        yield None, json.dumps({**header, "choices": [], "usage": _chat_usage(answer)})
     yield None, "[DONE]"
 
 
@@ -101,15 +101,15 @@ def _items(answer: Answer) -> list[Json]:
 
 
 def _response(answer: Answer, body: Json, items: list[Json], status: str) -> Json:
-    why = {"length": "max_output_tokens", "refusal": "content_filter"}.get(answer.finish_reason or "")
+    reason = {"length": "max_output_tokens", "refusal": "content_filter"}.get(answer.finish_reason or "")
     done = status == "completed"
     return {
         "id": "resp_01",
         "object": "response",
         "created_at": CREATED,
-        "status": "incomplete" if done and why else status,
+        "status": "incomplete" if done and reason else status,
         "error": None,
-        "incomplete_details": {"reason": why} if done and why else None,
+        "incomplete_details": {"reason": reason} if done and reason else None,
         "instructions": body.get("instructions"),
         "model": body["model"],
         "output": items,
@@ -142,12 +142,12 @@ def _responses_events(answer: Answer, body: Json) -> Iterator[Json]:
     yield {"type": "response.in_progress", "response": _response(answer, body, [], "in_progress")}
     items = _items(answer)
     for index, item in enumerate(items):
-        place = {"output_index": index, "item_id": item["id"]}
+        position = {"output_index": index, "item_id": item["id"]}
         if item["type"] == "message":
             started: Json = {**item, "content": [], "status": "in_progress"}
             yield {"type": "response.output_item.added", "output_index": index, "item": started}
             part = item["content"][0]
-            inside = {**place, "content_index": 0}
+            inside = {**position, "content_index": 0}
             yield {"type": "response.content_part.added", **inside, "part": {**part, "text": ""}}
             for at in range(0, len(answer.text), answer.chunk_size):
                 chunk = answer.text[at : at + answer.chunk_size]
@@ -160,12 +160,12 @@ def _responses_events(answer: Answer, body: Json) -> Iterator[Json]:
             text = item["arguments"]
             for at in range(0, len(text), answer.chunk_size):
                 chunk = text[at : at + answer.chunk_size]
-                yield {"type": "response.function_call_arguments.delta", **place, "delta": chunk}
+                yield {"type": "response.function_call_arguments.delta", **position, "delta": chunk}
             done = {"name": item["name"], "arguments": text}
-            yield {"type": "response.function_call_arguments.done", **place, **done}
+            yield {"type": "response.function_call_arguments.done", **position, **done}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    whole = responses_whole(answer, body)
-    yield {"type": f"response.{whole['status']}", "response": whole}
+    response = responses_whole(answer, body)
+    yield {"type": f"response.{response['status']}", "response": response}
 
 
 def responses_error_event() -> Event:

@@ -270,15 +270,17 @@ async def test_a_discussion_reply_responds_to_earlier_statements(layout: str) ->
 
 
 DEBATE = (
-    "=== INPUT ===\n```json\n{facts}\n```\n\n=== DISCUSSION SO FAR ===\nBuyer, round 1:\n```text\n{said}\n```\n\n"
+    "=== INPUT ===\n```json\n{facts}\n```\n\n=== DISCUSSION SO FAR ===\nBuyer, round 1:\n```text\n{statement}\n```\n\n"
     "=== YOUR ROLE ===\nYou are Builder in a debate of Builder, Buyer, round 2 of 2. Argue for your side.\n"
 )
 FACTS = [f"This is fact number {n} of the case." for n in range(4)]
 
 
 async def test_each_side_of_a_debate_uses_its_own_facts_and_responds_to_the_other() -> None:
-    said = f"As Buyer: My main point is: “{FACTS[1]}”\n\nI would start with “fact”."
-    prompt = DEBATE.format(facts=json.dumps({"question": "Which one is it to be then?", "facts": FACTS}), said=said)
+    statement = f"As Buyer: My main point is: “{FACTS[1]}”\n\nI would start with “fact”."
+    prompt = DEBATE.format(
+        facts=json.dumps({"question": "Which one is it to be then?", "facts": FACTS}), statement=statement
+    )
     text = (await converse(system="You are Builder. You argue for your own work.").send(prompt)).text or ""
     first, reply, _ = text.split("\n\n")
     assert first == mentions("Builder", "argue for my own work", f"“{FACTS[2]}”")

@@ -59,8 +59,8 @@ async def test_the_scripted_error_is_raised_like_a_provider_error(kind: Kind) ->
 
 
 async def test_refusals_and_unreadable_answers_are_scripted() -> None:
-    refused = await converse(steps=[{"fail": "refusal"}]).send("Go.")
-    assert refused.finish_reason == "content_filter"
+    refusal = await converse(steps=[{"fail": "refusal"}]).send("Go.")
+    assert refusal.finish_reason == "content_filter"
     bad = await converse(steps=[{"fail": "bad_answer"}], schema={"type": "object"}).send("Go.")
     assert [call.args for call in bad.tool_calls] == ['{"half']
     assert (await converse(steps=[{"fail": "bad_answer"}]).send("Go.")).text == '{"half'

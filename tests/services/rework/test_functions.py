@@ -37,7 +37,7 @@ async def test_inputs_are_replayed_until_each_call_and_then_updated(app: App) ->
             looked.append(version)
             ctx.stage("test", {"seen": version})
             answer = ctx.request_rework("code", f"Make {version + 1} of it.", "It is too early.")
-            answers.append((answer.status, [made["name"] for made in answer["artifacts"]]))
+            answers.append((answer.status, [artifact["name"] for artifact in answer["artifacts"]]))
         looked.append(version)
         return {"version": version, "answers": answers}
 

@@ -172,14 +172,14 @@ async def test_artifacts_flow_from_producers_to_consumers(app: App) -> None:
         row for row in flow if names.get(row["consumer_job_id"]) == "verify" and row["artifact_name"] == "plan"
     )
     assert of_plan.pop("consumed_at") is not None
-    (made,) = jobs["plan"].artifacts_generated
+    (plan_artifact,) = jobs["plan"].artifacts_generated
     assert of_plan == {
         "pipeline_id": pipeline,
         "run_id": run,
-        "artifact_id": made.artifact_record_id,
+        "artifact_id": plan_artifact.artifact_record_id,
         "artifact_name": "plan",
         "artifact_type": "file",
-        "file_path": made.file_path,
+        "file_path": plan_artifact.file_path,
         "producer_job_id": jobs["plan"].execution_id,
         "producer_checkpoint": "plan",
         "consumer_job_id": jobs["verify"].execution_id,

@@ -49,7 +49,7 @@ async def test_the_requester_is_notified_of_the_status_and_artifacts(app: App) -
         runner.request("test", "nowhere", "Again.")
         run = await app.run_to_completion(pipeline)
     rework = app.execution(run, "code")
-    (made,) = rework.artifacts_generated
+    (artifact,) = rework.artifacts_generated
     ended = [event for event in app.events(run) if event.event_type == "rework_ended"]
     assert [event.metadata for event in ended] == [
         {
@@ -60,11 +60,11 @@ async def test_the_requester_is_notified_of_the_status_and_artifacts(app: App) -
             "execution_id": rework.execution_id,
             "artifacts": [
                 {
-                    "artifact_record_id": made.artifact_record_id,
+                    "artifact_record_id": artifact.artifact_record_id,
                     "name": "code",
                     "format": "json",
-                    "checksum": made.checksum,
-                    "size_bytes": made.size_bytes,
+                    "checksum": artifact.checksum,
+                    "size_bytes": artifact.size_bytes,
                 }
             ],
         },
@@ -93,7 +93,7 @@ async def test_a_rework_that_is_approved_later_is_reported_with_its_artifacts(ap
         await app.decide(run, "code", "approve")
         await app.wait_for_run(run, "completed")
     (ended,) = [event for event in app.events(run) if event.event_type == "rework_ended"]
-    assert [made["name"] for made in ended.metadata["artifacts"]] == ["code"]
+    assert [artifact["name"] for artifact in ended.metadata["artifacts"]] == ["code"]
 
 
 async def test_a_rework_over_the_limit_needs_an_escalation(app: App) -> None:

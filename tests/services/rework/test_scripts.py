@@ -24,12 +24,12 @@ def main(ctx):
 
 async def counting(app: App, test: dict[str, Any], **more: Any) -> str:
     """Create a pipeline whose dev checkpoint counts its executions."""
-    made: list[int] = []
+    created: list[int] = []
 
     @app.function("one_more")
     async def one_more(ctx: Any) -> dict[str, int]:
-        made.append(1)
-        return {"n": len(made)}
+        created.append(1)
+        return {"n": len(created)}
 
     dev = {
         "key": "dev",

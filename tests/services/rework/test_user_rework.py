@@ -92,7 +92,7 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
     requester = await app.wait_for_execution(run, "test", "waiting_approval_to_complete")
     before = app.executions(run)
     current, left = before[0], app.execution(run, "left")
-    (made,) = current.artifacts_generated
+    (artifact,) = current.artifacts_generated
     spec = ReworkSpec(requester.execution_id, current.checkpoint_id, "Again.")
     preview = app.cairn.rework_queries.preview(spec, ADMIN)
     assert requester.approval is not None
@@ -105,10 +105,10 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
         "execution_id": current.execution_id,
         "replaced": [
             {
-                "artifact_record_id": made.artifact_record_id,
+                "artifact_record_id": artifact.artifact_record_id,
                 "artifact_name": "code",
-                "file_path": made.file_path,
-                "size_bytes": made.size_bytes,
+                "file_path": artifact.file_path,
+                "size_bytes": artifact.size_bytes,
             }
         ],
         "requester_execution_id": requester.execution_id,

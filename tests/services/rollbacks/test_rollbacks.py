@@ -103,9 +103,9 @@ async def test_the_target_must_be_a_completed_checkpoint_of_the_run(app: App) ->
     pipeline = await app.pipeline(step("goals"), form("design"), step("end"))
     run = await app.start(pipeline)
     await app.wait_for_execution(run, "design", "in_progress")
-    with pytest.raises(CommandRefused, match=r"\b1\b") as refused:
+    with pytest.raises(CommandRefused, match=r"\b1\b") as raised:
         await app.roll_back(run, 1)
-    assert refused.value.suggestions == (mentions("-1"), mentions("0"))
+    assert raised.value.suggestions == (mentions("-1"), mentions("0"))
     not_started = await app.start(pipeline, start=False)
     with pytest.raises(CommandRefused):
         await app.roll_back(not_started, -1)

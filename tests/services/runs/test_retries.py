@@ -156,8 +156,8 @@ async def test_each_on_failure_policy(app: App, on_failure: str, status: str, st
     assert app.run(run).status == status
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 1
     if on_failure == "rollback_checkpoint":
-        made = app.run(run).rollback_history
-        rollback = app.rollback(made[0])
+        rollbacks = app.run(run).rollback_history
+        rollback = app.rollback(rollbacks[0])
         assert (rollback.triggered_by, rollback.target_checkpoint_position, rollback.rollback_type) == (
             "checkpoint_failure",
             0,

@@ -101,9 +101,9 @@ async def test_cancelling_a_run_stops_all_open_executions(app: App) -> None:
     assert (app.run(run).pending_approvals, app.workspaces(pipeline)) == ([], set())
     assert len(list((app.root(pipeline) / ".errored").iterdir())) == 2
     assert json.loads(app.folder_contents(pipeline)["runs/v1/run_info.json"])["status"] == "cancelled"
-    with pytest.raises(CommandRefused, match="cancelled") as refused:
+    with pytest.raises(CommandRefused, match="cancelled") as raised:
         await app.cairn.runs.resume(run, actor=ADMIN)
-    assert refused.value.suggestions == ("roll back",)
+    assert raised.value.suggestions == ("roll back",)
 
 
 async def test_a_cancelled_run_is_continued_by_a_rollback(app: App) -> None:

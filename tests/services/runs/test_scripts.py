@@ -62,11 +62,11 @@ async def test_the_sandbox_level_is_in_the_log_and_the_api(app: App, monkeypatch
 
 async def test_script_files_are_part_of_the_definition_and_drift_is_repaired(app: App) -> None:
     pipeline = await app.pipeline(script("add", "lib/add.py"), scripts={"lib/add.py": ADD})
-    place = app.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
-    assert place.read_text() == ADD
-    place.write_text("def main(ctx): return 'tampered'")
+    file = app.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
+    assert file.read_text() == ADD
+    file.write_text("def main(ctx): return 'tampered'")
     await app.repair()
-    assert place.read_text() == ADD
+    assert file.read_text() == ADD
     assert [p.read_text() for p in (app.root(pipeline) / ".archived").rglob("add.py")] == [
         "def main(ctx): return 'tampered'"
     ]
@@ -87,8 +87,8 @@ async def test_a_changed_script_is_a_revision_and_revert_restores_the_old_one(ap
     assert app.output(await app.run_to_completion(pipeline), "add") == {"sum": -1}
     await app.cairn.pipelines.revert(pipeline, 1, actor=ADMIN)
     assert app.output(await app.run_to_completion(pipeline), "add") == {"sum": 3}
-    place = app.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
-    assert place.read_text() == ADD
+    file = app.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
+    assert file.read_text() == ADD
     assert not list((app.root(pipeline) / ".archived").rglob("add.py")), "an earlier script of its own gives way"
 
 

@@ -35,8 +35,8 @@ async def test_checkpoints_of_a_stage_run_in_parallel(app: App) -> None:
     )
     run = await app.run_to_completion(pipeline)
     assert sorted(app.output(run, "last")) == ["first", "input", "side_0", "side_1", "side_2"]
-    made = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_created"]
-    assert made == ["first", "side_0", "side_1", "side_2", "last"]
+    created = [event.metadata["checkpoint"] for event in app.events(run) if event.event_type == "execution_created"]
+    assert created == ["first", "side_0", "side_1", "side_2", "last"]
 
 
 async def test_a_checkpoint_with_needs_starts_before_earlier_stages_complete(app: App) -> None:

@@ -52,22 +52,22 @@ async def test_the_first_event_names_the_definition_of_the_run(app: App) -> None
     pipeline = await app.pipeline(step("goals"))
     first = await app.run_to_completion(pipeline)
     run = await app.run_to_completion(pipeline, input={"a": 1})
-    made = app.events(run)[0]
-    assert (made.event_type, made.actor, made.seq, made.description) == (
+    created = app.events(run)[0]
+    assert (created.event_type, created.actor, created.seq, created.description) == (
         "run_created",
         "admin",
         1,
         mentions("v2"),
     )
-    assert made.metadata == {
+    assert created.metadata == {
         "run_version": 2,
         "pipeline_definition_version": 1,
         "definition_revision": 1,
         "previous_run_id": first,
-        "input_checksum": made.metadata["input_checksum"],
+        "input_checksum": created.metadata["input_checksum"],
         "test": False,
     }
-    assert app.cairn.artifact_queries.stream_content(made.metadata["input_checksum"])
+    assert app.cairn.artifact_queries.stream_content(created.metadata["input_checksum"])
     assert app.event_types(run)[1] == "run_started"
 
 

@@ -99,9 +99,9 @@ def test_pages_take_few_statements_and_little_time(populated: tuple[Database, st
         with count_statements(database) as statements:
             database.read(lambda c, read=read: read(c, pipeline))
         assert len(statements) <= limit, (name, statements)
-        taken = min(_time(database, lambda c, read=read: read(c, pipeline)) for _ in range(5))
-        if taken > SECONDS:
-            slow[name] = taken
+        duration = min(_time(database, lambda c, read=read: read(c, pipeline)) for _ in range(5))
+        if duration > SECONDS:
+            slow[name] = duration
     assert slow == {}
 
 
