@@ -29,5 +29,5 @@ async def test_a_budget_sends_a_warning_and_then_reports_that_it_is_exhausted(re
     texts_by_url = {card(payload)["actions"][0]["url"]: texts(payload)[0] for payload in sent}
     assert texts_by_url == {
         f"{PUBLIC}/runs/{run}": mentions("4 calls", "5 calls"),
-        f"{PUBLIC}/runs/{run}?checkpoint=talk": mentions("5 calls"),
+        f"{PUBLIC}/runs/{run}?checkpoint={receivers.app.execution(run, 'talk').checkpoint_id}": mentions("5 calls"),
     }

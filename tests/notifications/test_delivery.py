@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import time
 from hashlib import sha256
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 
 from cairn.core.rule_verdict import ApprovalTerms, ConditionResult, EvaluatedRule, RuleVerdict
-from cairn.core.states import ApprovalKind
+from cairn.core.states import ApprovalKind, WaitingOn
+from cairn.ports import NeedsInput, Outcome, RecordedCall, WorkOrder
+from cairn.ports.conversation import Conversation
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.notifications.channels import ChannelSpec
@@ -20,6 +23,7 @@ from tests.isolation import limit
 from tests.mentions import mentions
 from tests.notifications.receivers import PUBLIC, Receivers, card, checked, facts, texts
 from tests.services.app import retries, step
+from tests.services.conversing import scripted_conversations
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -57,8 +61,9 @@ async def test_a_failure_notification_has_error_facts_and_links(receivers: Recei
     assert shown["Error"].endswith("…")
     assert len(shown["Error"].replace("\\", "")) == 200
     assert shown["Time"].endswith(" UTC")
+    checkpoint = receivers.app.execution(run, "database").checkpoint_id
     assert card(sent)["actions"] == [
-        {"type": "Action.OpenUrl", "title": mentions(), "url": f"{PUBLIC}/runs/{run}?checkpoint=database{tab}"}
+        {"type": "Action.OpenUrl", "title": mentions(), "url": f"{PUBLIC}/runs/{run}?checkpoint={checkpoint}{tab}"}
         for tab in ("", "", "&tab=log")
     ]
     (delivery,) = await receivers.ended_deliveries(run)
@@ -100,6 +105,9 @@ async def test_an_action_notification_has_parameters_reasons_and_conditions_with
     }
     assert sum(value.endswith(" UTC") for value in shown.values()) == 2  # the deadline and the time of the request
     plain = [text.replace("\\", "") for text in texts(sent)]
+    approval = next(a for a in receivers.app.run(run).pending_approvals if a.kind == "action")
+    assert card(sent)["body"][0]["items"][0]["text"].replace("\\", "") == approval.title
+    assert sum("doesn't declare" in text for text in plain) == 1  # each reason once
     start = plain.index("to: c***@example.com")
     assert plain[start : start + 6] == [
         "to: c***@example.com",
@@ -114,7 +122,6 @@ async def test_an_action_notification_has_parameters_reasons_and_conditions_with
         "Risk level: high ✓ (high or critical)",
         "Amount: 99.99 ✓ (> 50)",
     ]
-    approval = next(a for a in receivers.app.run(run).pending_approvals if a.kind == "action")
     assert card(sent)["actions"][0] == {
         "type": "Action.OpenUrl",
         "title": mentions(),
@@ -160,6 +167,66 @@ async def test_an_automatic_approval_is_reported_if_the_rule_notifies(receivers:
     receivers.use_verdict(RuleVerdict(requires_approval=False, rule="Auto-Approve Safe Reads", scope="global"))
     quiet = await receivers.app.run_to_completion(pipeline)
     assert receivers.deliveries(run_id=quiet) == []
+
+
+async def test_a_question_is_the_title_and_the_content_of_its_notification(receivers: Receivers) -> None:
+    await receivers.channel("ops", "webhook")
+    await receivers.channel("outside", "webhook", include_details=False)
+    asked = {"question": "Which market,\nand for whom?"}
+
+    async def ask(_: WorkOrder, __: Conversation) -> Outcome:
+        return NeedsInput(WaitingOn.QUESTION, asked, RecordedCall(1, "question", {"request": asked}, None))
+
+    with scripted_conversations(receivers.app.cairn, ask):
+        run = await receivers.app.start(await receivers.app.pipeline(step("talk")))
+        (sent,) = await receivers.payloads("ops")
+    (approval,) = receivers.app.run(run).pending_approvals
+    assert (approval.title, approval.reason) == ("Talk asks: Which market, and for whom?", asked["question"])
+    assert sent["title"] == approval.title
+    assert [section["lines"] for section in sent["sections"]] == [["Which market, and for whom?"]]
+    (brief,) = await receivers.payloads("outside")
+    assert (brief["title"], "market" in str(brief)) == ("Fill in Talk", False)
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
+
+
+APPROVED = RuleVerdict(requires_approval=False, rule="Small refunds", scope="global", notify=True)
+
+
+async def test_an_automatic_approval_of_an_action_is_reported_once_with_its_outcome(receivers: Receivers) -> None:
+    await receivers.channel("audit", "webhook")
+    receivers.use_verdict(APPROVED, ApprovalKind.ACTION)
+
+    @receivers.app.function("refund")
+    def refund(ctx: Ctx) -> Any:
+        return dict(ctx.propose_action("financial_transaction", {"amount": 35}))
+
+    run = await receivers.app.run_to_completion(await receivers.app.pipeline(step("refund", "refund")))
+    (sent,) = await receivers.payloads("audit")
+    assert (sent["kind"], sent["title"]) == ("approval_auto_approved", mentions("35"))
+    assert {fact["name"]: fact["value"] for fact in sent["facts"]}["Outcome"] == "Returned to the proposer"
+    assert len(await receivers.ended_deliveries(run)) == 1
+
+
+async def test_an_automatic_approval_that_lapses_is_reported_as_not_executed(receivers: Receivers) -> None:
+    await receivers.channel("audit", "webhook")
+    receivers.use_verdict(APPROVED, ApprovalKind.ACTION)
+    started, paused = asyncio.Event(), asyncio.Event()
+
+    @receivers.app.function("refund")
+    async def refund(ctx: Ctx) -> Any:
+        started.set()
+        await paused.wait()
+        return dict(await asyncio.to_thread(ctx.propose_action, "financial_transaction", {"amount": 35}))
+
+    run = await receivers.app.start(await receivers.app.pipeline(step("refund", "refund")))
+    await started.wait()
+    await receivers.app.cairn.runs.pause(run, actor=ADMIN)
+    paused.set()
+    await receivers.app.wait_for_run(run, "paused")
+    assert receivers.deliveries(run_id=run) == []
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
+    (sent,) = await receivers.payloads("audit")
+    assert {fact["name"]: fact["value"] for fact in sent["facts"]}["Outcome"] == "Not executed"
 
 
 async def test_slack_and_webhooks_have_their_own_formats_and_webhooks_are_signed(receivers: Receivers) -> None:

@@ -95,7 +95,7 @@ async def test_a_small_refund_is_auto_approved_and_reported_in_teams_with_its_co
     run = await propose_refund(receivers, 35, "low", 0.92)
     await receivers.app.wait_for_run(run, "completed")
     (sent,) = await receivers.payloads("room")
-    assert card(sent)["body"][0]["items"][0]["text"] == mentions("Refund")
+    assert card(sent)["body"][0]["items"][0]["text"] == mentions("35")
     plain = [text.replace("\\", "") for text in texts(sent)]
     assert plain[0] == mentions('"Auto-Approve Small Refunds"')
     heading, *conditions = plain[-5:]

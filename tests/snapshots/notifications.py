@@ -25,7 +25,12 @@ RULE = "High-value refunds"
 CONDITIONS = [{"field": "amount", "expected": "> 50", "actual": "99.99", "matched": True}]
 CONSIDERED = ({"rule": RULE, "scope": "global", "conditions": CONDITIONS},)
 ACTION = ActionSubject(
-    {"to": "customer@example.com", "amount": 99.99}, "The parcel never arrived.", ("It moves money.",)
+    {"to": "customer@example.com", "amount": 99.99},
+    "The parcel never arrived.",
+    ("It moves money.",),
+    summary="Move 99.99 USD to customer@example.com",
+    outcome="done",
+    result=None,
 )
 FIRST = Execution("e1", "ticket", 0, 1, 1, state=ExecutionState.COMPLETED)
 SECOND = Execution(
@@ -100,7 +105,10 @@ def _composed(kind: NotificationKind, execution: Execution | None = SECOND, **op
         pipeline_name="Customer refunds", pipeline_id="p1", run_id="r1", run_version=3, is_test=False
     )
     run = SimpleNamespace(current=(FIRST, SECOND), status=SimpleNamespace(value="in_progress"))
-    places = {"ticket": SimpleNamespace(name="Read ticket"), "refund": SimpleNamespace(name="Refund")}
+    places = {
+        "ticket": SimpleNamespace(checkpoint_id="0", name="Read ticket"),
+        "refund": SimpleNamespace(checkpoint_id="0", name="Refund"),
+    }
     loaded: Any = SimpleNamespace(facts=facts, run=run, places=places)
     detail = {"rule": RULE, "reason": "The run has used 9 calls of its budget of 10 calls."}
     notification: Any = SimpleNamespace(detail=detail, actor="mira", created_at=NOW)

@@ -12,6 +12,8 @@ function preview(facts: Partial<ReworkPreview> = {}): ReworkPreview {
     checkpoint_name: 'Code',
     checkpoint_position: 0,
     execution_id: '',
+    prompt: '',
+    reason: '',
     replaced: [],
     requester_execution_id: '',
     requester_checkpoint_name: 'Test',

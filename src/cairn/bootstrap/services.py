@@ -226,7 +226,7 @@ def build(
     folder_sync = FolderSync(database, tree, log_writer, locks)
     active_rules = ActiveRules(database, plans, secrets.mask)
     budgets = Budgets(plans, clock, BudgetCache(is_exclusive=database.kind == "sqlite"))
-    steps = AfterCommitSteps()
+    steps, outbox = AfterCommitSteps(), NotificationOutbox(jobs)
     engine = Engine(
         database,
         jobs,
@@ -236,7 +236,7 @@ def build(
         Participants(
             active_rules,
             budgets,
-            NotificationOutbox(jobs),
+            outbox,
             writes=(FailureRollbackWrite(),),
             synced_revision=folder_sync.pop_synced,
             after_commit=steps.run,
@@ -272,7 +272,7 @@ def build(
         work_orders,
         ReportBuilder(work_orders, ResultStore(database)),
         runners,
-        ActionExecutor(engine, ActionTransports(database, outbound.mailer, outbound.web)),
+        ActionExecutor(engine, ActionTransports(database, outbound.mailer, outbound.web), outbox.release),
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)

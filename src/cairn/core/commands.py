@@ -215,6 +215,7 @@ class InputRequested:
     dispatch: int
     waiting_on: WaitingOn  # script_input or question
     digest: str = ""  # of the question
+    question: str = ""  # its text
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,9 +57,8 @@ def apply(d: Draft, report: Report) -> None:
         case ResultInvalid():
             _invalid(d, d.set_result(e, report.digest, report.outputs), report.error)
         case InputRequested():
-            approval_requests.request_input(
-                d, d.move(e, ExecutionTransition.WAIT, waiting_on=report.waiting_on), ApprovalKind.INPUT, report.digest
-            )
+            e = d.move(e, ExecutionTransition.WAIT, waiting_on=report.waiting_on)
+            approval_requests.request_input(d, e, ApprovalKind.INPUT, report.digest, report.question)
         case ActionProposed():
             _action_proposed(d, e, report)
         case ActionOutcomeUnknown():

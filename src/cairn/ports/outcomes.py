@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from cairn.core.execution import Failure
 from cairn.core.states import PassDecision, WaitingOn
@@ -68,6 +68,14 @@ class NeedsInput:
     waiting_on: WaitingOn
     question: Any
     call: RecordedCall | None = None  # recorded with the report; its arguments contain the question
+
+    @property
+    def question_text(self) -> str:
+        """The question in words, or the prompt of a form for parameters."""
+        is_object = isinstance(self.question, Mapping)
+        question: Mapping[str, Any] = cast("Mapping[str, Any]", self.question) if is_object else {}
+        texts: list[Any] = [question.get("question"), question.get("prompt")]
+        return next((text for text in texts if isinstance(text, str)), "")
 
 
 @dataclass(frozen=True, slots=True)

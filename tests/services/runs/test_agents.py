@@ -189,6 +189,7 @@ async def test_a_question_of_an_agent_is_answered_or_declined(app: App) -> None:
     waiting = app.execution(run, "paint")
     assert waiting.form is not None
     (field,) = waiting.form.fields
+    assert [a.title for a in app.run(run).pending_approvals] == ["Paint asks: Which colour?"]
     assert (waiting.form.instructions, field.name, field.validation) == (
         "Which colour?",
         "answer",

@@ -102,7 +102,7 @@ def _show(ctx: CliContext, approval: JsonObject) -> None:
             ("requested", local_time(approval["requested_at"])),
             ("deadline", local_time(approval["expires_at"])),
             ("on timeout", _timeout_effect(approval)),
-            ("reason", approval["reason"]),
+            ("reason", "" if approval["action"] else approval["reason"]),  # an action lists its risk reasons
             ("approvals", f"{approval['received_approvals']} of {approval['required_approvals']}"),
             ("assigned to", ", ".join(approval["assigned_to"])),
             ("warning", approval["warning"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cairn.core.commands import ActionOutcomeUnknown
@@ -22,9 +22,13 @@ WORKER = "worker"
 
 
 class ActionExecutor:
-    def __init__(self, engine: Engine, transports: ActionTransports) -> None:
+    def __init__(
+        self, engine: Engine, transports: ActionTransports, on_outcome: Callable[[Connection, str], object]
+    ) -> None:
+        """`on_outcome` is called with the approval in the transaction that saves the outcome of its action."""
         self._engine = engine
         self._transports = transports
+        self._on_outcome = on_outcome
 
     async def execute(self, loaded: LoadedRun, e: Execution) -> ActionOutcomeUnknown | None:
         """Execute the approved actions of an execution before it continues. Stop at the first unknown outcome."""
@@ -95,6 +99,7 @@ class ActionExecutor:
             records.save_outcome(connection, row.approval_id, outcome, result, now)
             if outcome != "returned":
                 chain.append_run_event(connection, run_id, event, WORKER, now)
+            self._on_outcome(connection, row.approval_id)
 
         async with self._engine.lock(run_id):
             await self._engine.database.transact(body)

@@ -62,7 +62,8 @@ class ReportBuilder:
             case Errored():
                 return ExecutionFailed(e.id, e.dispatch, sanitize_failure(outcome.error)), Attachments(writes=writes)
             case NeedsInput():
-                report = InputRequested(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
+                text = sanitize(outcome.question_text)
+                report = InputRequested(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question), text)
                 return report, Attachments(writes=(*writes, CallWrite(e.id, outcome)))
             case ProposesAction():
                 return await self._proposal(loaded, e, outcome, writes)

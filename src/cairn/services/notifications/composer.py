@@ -23,22 +23,14 @@ from cairn.store.tables.notifications import NotificationKind
 
 Mask = Callable[[str], str]
 
-REQUESTS: Mapping[ApprovalKind, str] = {
-    ApprovalKind.START: "{checkpoint} needs approval to start",
-    ApprovalKind.COMPLETION: "The result of {checkpoint} needs approval",
-    ApprovalKind.ACTION: "An action of {checkpoint} needs approval",
-    ApprovalKind.VALIDATION: "The result of {checkpoint} needs validation",
-    ApprovalKind.ESCALATION: "{checkpoint} needs a decision to continue",
-    ApprovalKind.INPUT: "{checkpoint} needs input",
-}
 TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
-    NotificationKind.APPROVAL_REQUESTED: ("warning", "{request}"),
-    NotificationKind.APPROVAL_REMINDER_DUE: ("warning", "Reminder: {request}"),
-    NotificationKind.APPROVAL_ESCALATED: ("attention", "Escalated: {request}"),
-    NotificationKind.APPROVAL_ASSIGNED: ("warning", "Reassigned: {request}"),
-    NotificationKind.APPROVAL_REJECTED: ("attention", "Rejected: {checkpoint}"),
-    NotificationKind.APPROVAL_TIMEOUT: ("attention", "Approval timed out: {checkpoint}"),
-    NotificationKind.APPROVAL_AUTO_APPROVED: ("good", "Approved by rule: {checkpoint}"),
+    NotificationKind.APPROVAL_REQUESTED: ("warning", "{title}"),
+    NotificationKind.APPROVAL_REMINDER_DUE: ("warning", "Reminder: {title}"),
+    NotificationKind.APPROVAL_ESCALATED: ("attention", "Escalated: {title}"),
+    NotificationKind.APPROVAL_ASSIGNED: ("warning", "Reassigned: {title}"),
+    NotificationKind.APPROVAL_REJECTED: ("attention", "Rejected: {subject}"),
+    NotificationKind.APPROVAL_TIMEOUT: ("attention", "Approval timed out: {subject}"),
+    NotificationKind.APPROVAL_AUTO_APPROVED: ("good", "Approved by rule: {subject}"),
     NotificationKind.EXECUTION_FAILED: ("attention", "Checkpoint failed: {checkpoint}"),
     NotificationKind.RUN_FAILED: ("attention", "Run failed: {run}"),
     NotificationKind.RUN_COMPLETED: ("good", "Run completed: {run}"),
@@ -50,7 +42,7 @@ TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
 def compose(subject: NotificationSubject, mask_secrets: Mask) -> NotificationContent:
     """Compose the content. `mask_secrets` masks the values of stored secrets."""
     builder = _ContentBuilder(subject, lambda text: mask(mask_secrets(text)))
-    tone, title = _title(subject)
+    tone, title, brief = _titles(subject)
     return NotificationContent(
         subject.kind.value,
         tone,
@@ -60,6 +52,7 @@ def compose(subject: NotificationSubject, mask_secrets: Mask) -> NotificationCon
         tuple(section for section in builder.sections() if section.lines),
         tuple(_links(subject)),
         _ids_and_statuses(subject),
+        brief_title=single_line(builder.mask(brief)),
     )
 
 
@@ -75,15 +68,13 @@ def compose_test(channel: str, actor: str) -> NotificationContent:
     )
 
 
-def _title(subject: NotificationSubject) -> tuple[Tone, str]:
-    kind = subject.approval.kind if subject.approval is not None else ApprovalKind.COMPLETION
-    checkpoint = subject.checkpoint_name
+def _titles(subject: NotificationSubject) -> tuple[Tone, str, str]:
+    """The tone and the title, and the title for channels without details."""
     tone, title = TITLES[subject.kind]
-    return tone, title.format(
-        checkpoint=checkpoint,
-        request=REQUESTS[kind].format(checkpoint=checkpoint),
-        run=f"{subject.loaded.facts.pipeline_name} {subject.run_label}",
-    )
+    run = f"{subject.loaded.facts.pipeline_name} {subject.run_label}"
+    name = subject.checkpoint_name
+    full = title.format(title=subject.title, subject=subject.action_title or name, checkpoint=name, run=run)
+    return tone, full, title.format(title=subject.brief_title, subject=name, checkpoint=name, run=run)
 
 
 class _ContentBuilder:
@@ -146,6 +137,8 @@ class _ContentBuilder:
             yield ContentFact("Risk", approval.risk.value.upper())
         if approval.confidence is not None:
             yield ContentFact("Confidence", f"{approval.confidence:.0%}")
+        if self.subject.kind is NotificationKind.APPROVAL_AUTO_APPROVED and self.subject.action is not None:
+            yield ContentFact("Outcome", self.masked_line(self.subject.action.outcome_text))
         if approval.required_approvals > 1:
             yield ContentFact("Approvals", f"{len(approval.approved_by)} of {approval.required_approvals}")
         if approval.expires_at is not None:
@@ -171,10 +164,13 @@ class _ContentBuilder:
             yield self._section("Proposed action", (f"{name}: {value}" for name, value in fields))
             if action.reasoning:
                 yield self._section("Reasoning", [action.reasoning], max_length=1000)
-        reasons = list(action.risk_reasons) if action is not None else []
-        if approval is not None and approval.reason and approval.reason not in reasons:
-            reasons.append(approval.reason)
-        yield self._section("Reasons", reasons)
+        reason = approval.reason if approval is not None else ""
+        if approval is not None and approval.kind is ApprovalKind.INPUT:
+            yield self._section("Question", [reason] if reason else [], max_length=4000)
+        elif action is not None:  # the reason of its approval is these reasons as one text
+            yield self._section("Reasons", action.risk_reasons)
+        else:
+            yield self._section("Reasons", [reason] if reason else [])
         yield self._section(*self._rule())
 
     def _rule(self) -> tuple[str, list[str]]:
@@ -209,12 +205,11 @@ def _timestamp(at: datetime) -> str:
 # Links
 def _links(subject: NotificationSubject) -> Iterable[ContentLink]:
     run = f"/runs/{quote(subject.loaded.facts.run_id, safe='')}"
-    checkpoint = f"{run}?{urlencode({'checkpoint': subject.execution.key})}" if subject.execution is not None else run
+    checkpoint = f"{run}?{urlencode({'checkpoint': subject.checkpoint_id})}" if subject.checkpoint_id else run
     approval = f"/approvals/{quote(subject.approval.id, safe='')}" if subject.approval is not None else checkpoint
     match subject.kind:
         case NotificationKind.EXECUTION_FAILED | NotificationKind.RUN_FAILED:
-            tab = {"checkpoint": subject.execution.key, "tab": "log"} if subject.execution is not None else None
-            log = f"{run}?{urlencode(tab)}" if tab is not None else run
+            log = f"{checkpoint}&tab=log" if subject.checkpoint_id else run
             return [
                 ContentLink("View details", checkpoint),
                 ContentLink("Retry", checkpoint),

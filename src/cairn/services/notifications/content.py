@@ -44,9 +44,11 @@ class NotificationContent:
     sections: tuple[ContentSection, ...] = ()
     links: tuple[ContentLink, ...] = ()
     subject: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and statuses for webhook receivers
+    brief_title: str = ""  # for channels without `include_details`, if the title has details
 
     def without_details(self) -> NotificationContent:
-        return replace(self, facts=tuple(fact for fact in self.facts if not fact.is_detail), sections=())
+        facts = tuple(fact for fact in self.facts if not fact.is_detail)
+        return replace(self, title=self.brief_title or self.title, facts=facts, sections=())
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from cairn.core.approval import Approval
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.states import ApprovalStatus
 from cairn.services.approvals.eligibility import eligibility_of
+from cairn.services.approvals.titles import approval_title, brief_title
 from cairn.services.identity.directory import load_user_index
 from cairn.services.notifications import queries
 from cairn.store import Connection, LoadedRun
 from cairn.store.runs.run_rows import Row
 from cairn.store.tables.notifications import NotificationKind
 
+OUTCOMES: Mapping[str, str] = {
+    "done": "Executed",
+    "returned": "Returned to the proposer",
+    "failed": "Failed",
+    "unknown": "Unknown",
+    "test": "Test run, not executed",
+}
 LoadRun = Callable[[Connection, str], LoadedRun]
 
 
@@ -28,6 +36,16 @@ class ActionSubject:
     parameters: Mapping[str, Any]
     reasoning: str
     risk_reasons: tuple[str, ...]
+    summary: str
+    outcome: str
+    result: Any
+
+    @property
+    def outcome_text(self) -> str:
+        """What came of the action."""
+        error = cast("Mapping[str, Any]", self.result).get("error") if isinstance(self.result, Mapping) else None
+        text = OUTCOMES.get(self.outcome, "Not executed")
+        return f"{text}: {error}" if error else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +74,33 @@ class NotificationSubject:
             return ""
         place = self.loaded.places.get(self.execution.key)
         return place.name if place is not None else self.execution.key
+
+    @property
+    def checkpoint_id(self) -> str | None:
+        place = self.loaded.places.get(self.execution.key) if self.execution is not None else None
+        return place.checkpoint_id if place is not None else None
+
+    @property
+    def title(self) -> str:
+        """The title of the approval."""
+        approval = self.approval
+        if approval is None:
+            return ""
+        return approval_title(
+            approval.kind,
+            self.checkpoint_name,
+            reason=approval.reason,
+            operation_type=approval.operation_type,
+            summary=self.action.summary if self.action is not None else None,
+        )
+
+    @property
+    def brief_title(self) -> str:
+        return brief_title(self.approval.kind, self.checkpoint_name) if self.approval is not None else ""
+
+    @property
+    def action_title(self) -> str:
+        return self.title if self.action is not None else ""
 
     @property
     def step(self) -> str:
@@ -94,4 +139,7 @@ def _approver_warning(connection: Connection, approval: Approval, starter: str, 
 
 def _action(connection: Connection, approval_id: str) -> ActionSubject | None:
     row = queries.proposed_action(connection, approval_id)
-    return ActionSubject(row.parameters, row.reasoning, tuple(map(str, row.risk_reasons))) if row is not None else None
+    if row is None:
+        return None
+    reasons = tuple(map(str, row.risk_reasons))
+    return ActionSubject(row.parameters, row.reasoning, reasons, row.summary, row.outcome, row.result)

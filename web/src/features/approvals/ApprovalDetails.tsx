@@ -137,7 +137,7 @@ function MatchedRule({ approval }: { approval: ApprovalDetail }) {
   const others = evaluated.filter((one) => one.rule !== approval.rule)
   const matched = evaluated.find((one) => one.rule === approval.rule)
   return (
-    <DetailSection title={approval.rule === null ? 'Reason for this approval' : 'Required by rule'}>
+    <DetailSection title={ruleHeading(approval)}>
       {approval.rule === null ? (
         <p className={styles.note}>{noRuleText(approval)}</p>
       ) : (
@@ -174,7 +174,13 @@ function MatchedRule({ approval }: { approval: ApprovalDetail }) {
   )
 }
 
-function noRuleText({ action, reason }: ApprovalDetail): string {
+function ruleHeading({ rule, status }: ApprovalDetail): string {
+  if (status === 'auto_approved') return rule === null ? 'Approved automatically' : 'Approved by rule'
+  return rule === null ? 'Reason for this approval' : 'Required by rule'
+}
+
+function noRuleText({ action, reason, status }: ApprovalDetail): string {
+  if (status === 'auto_approved') return "No rule applies. Low-risk actions don't need approval."
   if (action !== null) return 'No rule applies. Actions above low risk need approval.'
   return reason || 'No rule applies. The pipeline requires approval here.'
 }

@@ -189,4 +189,4 @@ def outcome_of(
         case "rework":
             return NeedsRework(request["checkpoint"], request["prompt"], request["reason"], artifacts, call)
         case _:
-            return NeedsInput(WaitingOn.QUESTION, dict(call.arguments), call)
+            return NeedsInput(WaitingOn.QUESTION, request, call)

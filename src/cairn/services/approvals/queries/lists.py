@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -15,9 +15,9 @@ from cairn.core.available_commands import for_approval
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.documents import encode_json
-from cairn.services.actions import summaries
 from cairn.services.actors import Actor
 from cairn.services.approvals.eligibility import Eligibility
+from cairn.services.approvals.titles import approval_title
 from cairn.services.approvals.views import Approval, ApprovalPage, Vote
 from cairn.services.identity.directory import UserIndex, load_user_index
 from cairn.services.paging import Query, Row, SortOrder, page
@@ -33,14 +33,6 @@ A, D, E, R, P = (
     t.pipeline_runs.c,
     t.pipelines.c,
 )
-TITLES: Mapping[ApprovalKind, str] = {
-    ApprovalKind.START: "Start {name}",
-    ApprovalKind.COMPLETION: "Approve {name}",
-    ApprovalKind.ACTION: "Approve an action of {name}",
-    ApprovalKind.VALIDATION: "Validate {name}",
-    ApprovalKind.ESCALATION: "Decide how to continue {name}",
-    ApprovalKind.INPUT: "Fill in {name}",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,19 +159,19 @@ def _is_open(row: Row) -> bool:
     return row.status == ApprovalStatus.PENDING.value and not row.is_archived
 
 
-def _title(kind: ApprovalKind, row: Row) -> str:
-    if kind is ApprovalKind.ACTION and row.operation_type is not None:
-        return row.summary or summaries.short_summary(row.operation_type)
-    return TITLES[kind].format(name=row.checkpoint_name)
-
-
 def _view(
     row: Row, votes: list[Vote], eligibility: Eligibility, actor: Actor | None, users: UserIndex | None
 ) -> Approval:
     kind, status, terms = eligibility.kind, ApprovalStatus(row.status), terms_from(row)
     return Approval(
         approval_id=row.approval_id,
-        title=_title(kind, row),
+        title=approval_title(
+            kind,
+            row.checkpoint_name,
+            reason=row.reason,
+            operation_type=row.operation_type,
+            summary=row.summary,
+        ),
         kind=kind,
         status=status,
         digest=row.digest,
