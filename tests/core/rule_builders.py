@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cairn.core.conditions import CONFIDENCE, MISSING, Comparison, Condition, FieldLookup, OneOf, Operator
+from cairn.core.comparisons import MISSING, Operator
+from cairn.core.conditions import CONFIDENCE, Comparison, Condition, FieldLookup, Not, OneOf, Root
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
 from cairn.core.rules import GLOBAL, Rule, Rulebook, RuleSection, ScopedRulebook, judge
 from cairn.core.states import ApprovalKind
@@ -31,7 +32,11 @@ def question(
 
 
 def field(path: str) -> FieldLookup:
-    return FieldLookup(path, tuple(int(step) if step.isdecimal() else step for step in path.split(".")))
+    """A field of the action, or of the root that the path names."""
+    first, *rest = (int(step) if step.isdecimal() else step for step in path.split("."))
+    if first in tuple(Root):
+        return FieldLookup(path, Root(first), tuple(rest))
+    return FieldLookup(path, Root.ACTION, (first, *rest))
 
 
 def compared(path: str, operator: str, value: Any) -> Comparison:
@@ -43,7 +48,7 @@ def sure(operator: str, value: float) -> Comparison:
 
 
 ALWAYS = OneOf("kind", tuple(kind.value for kind in ApprovalKind))
-NEVER = OneOf("operation_type", ("nothing",))
+NEVER = Not(ALWAYS)
 
 
 def asks(name: str, *conditions: Condition, section: RuleSection = RuleSection.CHECKPOINTS, **more: Any) -> Rule:
@@ -62,7 +67,7 @@ def book(*rules: Rule, scope: str = GLOBAL, revision: int = 1, **more: Any) -> S
 def evaluate(
     books: list[ScopedRulebook], of: RuleQuestion | None = None, data: Mapping[str, Any] | None = None, **more: Any
 ) -> RuleVerdict:
-    return judge(books, of or question(), lambda path: (data or {}).get(path, MISSING), **more)
+    return judge(books, of or question(), lambda field: (data or {}).get(field.path, MISSING), **more)
 
 
 def outcomes(verdict: RuleVerdict) -> dict[str, str]:

@@ -48,7 +48,7 @@ def test_without_rules_there_is_no_verdict() -> None:
                 "global",
                 "checkpoints",
                 mentions(),
-                (ConditionResult("operation_type", "nothing", "none", False),),
+                (ConditionResult("kind", mentions("not"), "kind is action", False),),
             ),
         )
     )
@@ -277,7 +277,12 @@ def test_required_approval_beats_automatic_approval(books: list[ScopedRulebook],
     verdict = evaluate(books, of)
     met = list(zip([rule for scoped in books for rule in scoped.rulebook.rules], verdict.evaluated_rules, strict=False))
     live = [
-        rule for rule, result in met if rule.enabled and not rule.shadow and all(c.matched for c in result.conditions)
+        rule
+        for rule, result in met
+        if rule.enabled
+        and not rule.shadow
+        and of.kind in rule.kinds
+        and all(c.matched or (c.matched is None and not rule.approves) for c in result.conditions)
     ]
     if verdict.requires_approval is False:
         assert all(rule.approves for rule in live)

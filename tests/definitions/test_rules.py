@@ -135,12 +135,12 @@ MEANT = {
         ),
     ),
     "one field of several that is no path": (
-        rules(rule(trigger="{ custom_field: [{ field: a, value: 1 }, { field: '.b', value: 1 }] }")),
+        rules(rule(trigger="{ kind: start, any: [{ field: input.a, value: 1 }, { field: '.b', value: 1 }] }")),
         Finding(
-            "/checkpoints/0/trigger/custom_field/1/field",
+            "/checkpoints/0/trigger/any/1/field",
             mentions("'.b'", "`input`"),
             line=3,
-            column=64,
+            column=74,
         ),
     ),
     "a time zone that is none": (
@@ -152,11 +152,11 @@ MEANT = {
             column=17,
         ),
     ),
-    "hours over midnight": (
-        hours("UTC", "saturday_sunday: 22:00-06:00"),
+    "hours that are empty": (
+        hours("UTC", "saturday_sunday: 06:00-06:00"),
         Finding(
             "/auto_approval/global_settings/business_hours/saturday_sunday",
-            mentions(),
+            mentions("00:00-24:00"),
             line=6,
             column=24,
         ),
@@ -168,6 +168,142 @@ MEANT = {
 def test_rules_that_cannot_work_are_rejected(case: str) -> None:
     text, finding = MEANT[case]
     assert findings(text) == [finding]
+
+
+TRIGGERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    # the trigger, the path of the error in it, and what the message mentions
+    "a list of conditions": (
+        "{ kind: action, data_threshold: [{ field: amount, operator: '>=', value: 10 }] }",
+        "/data_threshold",
+        ("`all: [...]`", "`any: [...]`"),
+    ),
+    "a list of fields": (
+        "{ kind: action, custom_field: [{ field: a, value: 1 }] }",
+        "/custom_field",
+        ("`all: [...]`", "`any: [...]`"),
+    ),
+    "a name without a root in a rule about everything": (
+        "{ data_threshold: { field: amount, operator: '>', value: 5 } }",
+        "/data_threshold/field",
+        ("`action.amount`", "`result.amount`"),
+    ),
+    "a name without a root in a rule about two kinds": (
+        "{ kind: [action, start], data_threshold: { field: amount, operator: '>', value: 5 } }",
+        "/data_threshold/field",
+        ("`action.amount`",),
+    ),
+    "a root without a name": (
+        "{ kind: action, custom_field: { field: input, value: x } }",
+        "/custom_field/field",
+        ("`input.amount`",),
+    ),
+    "a name that is also a root": (
+        "{ kind: action, custom_field: { field: result, value: x } }",
+        "/custom_field/field",
+        ("`result.amount`",),
+    ),
+    "a field that no run has": (
+        "{ custom_field: { field: run.owner, value: x } }",
+        "/custom_field/field",
+        ("`run.started_by`",),
+    ),
+    "a path that may be missing": (
+        "{ custom_field: { field: 'input.a?', value: x } }",
+        "/custom_field/field",
+        ("`?`",),
+    ),
+    "actions and results": (
+        "{ risk_level: high, custom_field: { field: result.total, value: 5 } }",
+        "/custom_field",
+        ("`risk_level`", "`result.total`"),
+    ),
+    "starts with a risk": (
+        "{ kind: start, not: { risk_level: high } }",
+        "/kind",
+        ("`risk_level`", "`kind: action`"),
+    ),
+    "results among others": (
+        "{ kind: [start, completion], custom_field: { field: result.total, value: 5 } }",
+        "/kind",
+        ("`result.total`", "`kind: completion`"),
+    ),
+    "a kind inside of a condition": (
+        "{ any: [{ kind: start }, { field: input.a, value: 1 }] }",
+        "/any/0/kind",
+        ("`kind`", "`any`"),
+    ),
+    "an empty range": (
+        "{ kind: action, custom_field: { field: amount, between: [50, 10] } }",
+        "/custom_field",
+        ("50", "10"),
+    ),
+    "a range and a value": (
+        "{ kind: action, custom_field: { field: amount, between: [10, 50], value: 5 } }",
+        "/custom_field/value",
+        ("`value`", "`between`"),
+    ),
+    "conditions that are nested too deeply": (
+        "{ kind: action, not: " + "{ not: " * 8 + "{ risk_level: high }" + " }" * 9,
+        "/not" * 9,
+        ("8",),
+    ),
+    "too many conditions": (
+        "{ kind: action, all: [" + ", ".join(["{ any: [" + "{ field: a, value: 1 }, " * 60 + "] }"] * 2) + "] }",
+        "",
+        ("100", "121"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRIGGERS)
+def test_ambiguous_and_impossible_conditions_are_rejected(case: str) -> None:
+    trigger, path, mentioned = TRIGGERS[case]
+    found = findings(rules(rule(trigger=trigger)))
+    assert [(finding.path, finding.message) for finding in found] == [
+        (f"/checkpoints/0/trigger{path}", mentions(*mentioned))
+    ]
+
+
+APPROVING: dict[str, tuple[str, str]] = {
+    "a part of a text": ("{ field: url, operator: contains, value: api.bank.com }", ""),
+    "an item of a list": ("{ field: to, operator: contains, value: boss@example.com }", ""),
+    "a limit below 0": ("{ field: amount, operator: '<=', value: -5 }", ""),
+    "an open limit of 0": ("{ field: amount, operator: '<', value: 0 }", ""),
+    "the values of a template": ("{ field: values.amount, value: 5 }", "/field"),
+    "the values of a template, with their root": ("{ field: action.values.amount, value: 5 }", "/field"),
+}
+
+
+@pytest.mark.parametrize("case", APPROVING)
+def test_conditions_that_approve_too_much_are_rejected_only_in_approving_rules(case: str) -> None:
+    condition, path = APPROVING[case]
+    trigger = f"{{ kind: action, custom_field: {condition} }}"
+    approving = findings(rules(rule("{ auto_approve: true }", trigger)))
+    assert [finding.path for finding in approving] == [f"/checkpoints/0/trigger/custom_field{path}"]
+    assert load(rules(rule("{}", trigger))).warnings == ()
+
+
+def test_a_negated_lower_bound_is_an_upper_bound() -> None:
+    trigger = "{ kind: action, not: { field: amount, operator: '>', value: -5 } }"
+    assert [found.path for found in findings(rules(rule("{ auto_approve: true }", trigger)))] == [
+        "/checkpoints/0/trigger/not"
+    ]
+    assert load(rules(rule("{ auto_approve: true }", trigger.replace("-5", "5")))).rulebook.rules
+
+
+def test_other_operations_can_have_values() -> None:
+    """Only an email has templates. The values of a database update are what it changes."""
+    trigger = "{ operation_type: database_update, custom_field: { field: values.status, value: closed } }"
+    assert load(rules(rule("{ auto_approve: true }", trigger))).rulebook.rules
+
+
+def test_a_name_that_is_also_a_checkpoint_is_rejected_in_the_rules_of_its_pipeline() -> None:
+    text = rules(rule(trigger="{ kind: completion, custom_field: { field: count.words, value: 5 } }"))
+    found = findings(text, checkpoints=("count", "other"))
+    assert [(finding.path, finding.message) for finding in found] == [
+        ("/checkpoints/0/trigger/custom_field/field", mentions("`outputs.count.words`", "`result.count.words`"))
+    ]
+    assert load(text, checkpoints=("other",)).rulebook.rules
 
 
 def test_a_malformed_value_is_reported_once() -> None:

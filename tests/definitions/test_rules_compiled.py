@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cairn.core.business_hours import BusinessHours, HourRange
-from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, FieldLookup, OneOf, Operator
+from cairn.core.comparisons import Operator
+from cairn.core.conditions import CONFIDENCE, AllOf, AnyOf, Comparison, FieldLookup, Not, OneOf, Root
 from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.rules import Rule, Rulebook, RuleSection
 from cairn.core.states import OnExpiry
@@ -21,7 +22,7 @@ def test_the_rules_of_the_first_story() -> None:
                 (
                     OneOf("risk_level", ("high", "critical")),
                     OneOf("operation_type", ("financial_transaction", "refund")),
-                    Comparison(FieldLookup("amount", ("amount",)), Operator.GREATER, 1000),
+                    Comparison(FieldLookup("amount", Root.ACTION, ("amount",)), Operator.GREATER, 1000),
                 ),
                 priority=1,
                 terms=ApprovalTerms(
@@ -89,7 +90,7 @@ def test_the_rules_of_the_fourth_story() -> None:
                 (
                     OneOf("risk_level", ("low", "medium")),
                     OneOf("operation_type", ("financial_transaction",)),
-                    Comparison(FieldLookup("amount", ("amount",)), Operator.AT_MOST, 50),
+                    Comparison(FieldLookup("amount", Root.ACTION, ("amount",)), Operator.AT_MOST, 50, has_floor=True),
                     Comparison(CONFIDENCE, Operator.AT_LEAST, 0.9),
                 ),
                 terms=ApprovalTerms(timeout=3600.0, channels=("teams",)),
@@ -113,6 +114,7 @@ def test_the_rules_of_the_fourth_story() -> None:
 
 
 def test_every_key_is_compiled() -> None:
+    amount = FieldLookup("amount", Root.ACTION, ("amount",))
     first, second = load(
         (FOLDER / "valid" / "every-trigger-and-every-action-key.yaml").read_text("utf-8")
     ).rulebook.rules
@@ -123,14 +125,45 @@ def test_every_key_is_compiled() -> None:
         (
             OneOf("risk_level", ("low", "medium", "high", "critical")),
             OneOf("operation_type", ("external_api_call",)),
+            Comparison(amount, Operator.BETWEEN, (0, 1000000)),
             AnyOf(
                 (
-                    Comparison(FieldLookup("amount", ("amount",)), Operator.AT_LEAST, 1000.5),
-                    Comparison(FieldLookup("order.items_count", ("order", "items_count")), Operator.NOT_EQUAL, 0),
+                    Comparison(amount, Operator.AT_LEAST, 1000.5),
+                    Comparison(
+                        FieldLookup("order.items_count", Root.ACTION, ("order", "items_count")), Operator.NOT_EQUAL, 0
+                    ),
+                )
+            ),
+            AllOf(
+                (
+                    Comparison(
+                        FieldLookup("recipients", Root.ACTION, ("recipients",)),
+                        Operator.EVERY_IN,
+                        ("a@example.com", "b@example.com"),
+                    ),
+                    AnyOf(
+                        (
+                            Comparison(
+                                FieldLookup("run.is_test", Root.RUN, ("is_test",)),
+                                Operator.EQUAL,
+                                False,
+                            ),
+                            AllOf((OneOf("risk_level", ("critical",)), Comparison(CONFIDENCE, Operator.LESS, 0.5))),
+                        )
+                    ),
+                )
+            ),
+            Not(
+                Comparison(
+                    FieldLookup("outputs.check.status", Root.OUTPUTS, ("check", "status")),
+                    Operator.IN,
+                    ("ok", "skipped"),
                 )
             ),
             Comparison(CONFIDENCE, Operator.LESS, 0.8),
-            Comparison(FieldLookup("customer.tier", ("customer", "tier")), Operator.IN, ("gold", "platinum")),
+            Comparison(
+                FieldLookup("input.customer.tier", Root.INPUT, ("customer", "tier")), Operator.IN, ("gold", "platinum")
+            ),
         ),
         priority=0,
         terms=ApprovalTerms(
@@ -152,7 +185,7 @@ def test_every_key_is_compiled() -> None:
         "Timeout that fails",
         RuleSection.CHECKPOINTS,
         False,
-        (Comparison(FieldLookup("region", ("region",)), Operator.EQUAL, "EU"),),
+        (Comparison(FieldLookup("input.region", Root.INPUT, ("region",)), Operator.EQUAL, "EU"),),
     )
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from cairn.core.conditions import MISSING
+from cairn.core.comparisons import MISSING
 from cairn.core.rule_verdict import ConditionResult, ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
 from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook, judge
 from cairn.core.states import ApprovalKind
@@ -52,7 +52,8 @@ TABLE = {
     "the lower priority first": (ASKING, act("delete", "high", 0.1), "Data Deletion Safety", True),
     "safe operations pass": (ASKING, act("query", "low"), "Auto-Approve Safe Operations", False),
     "but not if unsure": (ASKING, act("query", "low", 0.5), "Low Confidence Decisions", True),
-    "without a confidence they pass": (ASKING, act("query", "low", None), "Auto-Approve Safe Operations", False),
+    "without a confidence people are asked": (ASKING, act("query", "low", None), "Low Confidence Decisions", True),
+    "a refund without an amount needs two": (ASKING, act("refund"), "High-Value Financial Operations", True),
     "safe reads pass": (APPROVING, act("read", "low", 0.8), "Auto-Approve Safe Reads", False),
     "a little less sure they do not": (APPROVING, act("read", "low", 0.79), "", None),
     "without a confidence they do not": (APPROVING, act("read", "low", None), "", None),
@@ -64,6 +65,7 @@ TABLE = {
     ),
     "a larger one does not": (APPROVING, act("financial_transaction", "low", 0.99, amount=50.01), "", None),
     "one without an amount does not": (APPROVING, act("financial_transaction", "low", 0.99), "", None),
+    "nor a negative one": (APPROVING, act("financial_transaction", "low", 0.99, amount=-1_000_000), "", None),
 }
 
 
@@ -94,7 +96,7 @@ def test_an_automatic_approval_has_its_reasons() -> None:
     assert verdict.evaluated_rules[1].conditions == (
         ConditionResult("risk_level", "low or medium", "low", True),
         ConditionResult("operation_type", "financial_transaction", "financial_transaction", True),
-        ConditionResult("amount", "<= 50", "35", True),
+        ConditionResult("amount", ">= 0 and <= 50", "35", True),
         ConditionResult("confidence", ">= 0.9", "0.92", True),
     )
 

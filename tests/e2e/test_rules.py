@@ -19,6 +19,7 @@ checkpoints:
   - name: Large amounts
     priority: 1
     trigger:
+      kind: action
       data_threshold: { field: amount, operator: ">", value: 1000 }
     action: { timeout_seconds: 3600 }
 auto_approval:

@@ -70,7 +70,7 @@ def request_action(
 
 
 def _judge(d: Draft, e: Execution, kind: ApprovalKind, action: ProposedAction | None = None) -> RuleVerdict:
-    return d.context.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.context.at, action))
+    return d.context.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.context.at, action, d.run.index.done))
 
 
 def _approval(

@@ -1,54 +1,52 @@
-"""The conditions of a rule: evaluate them, and describe the results as text for people."""
+"""The conditions of a rule: evaluate them, and describe the results as text for people.
+
+A condition is true, false or unknown. Only the rule as a whole is decided: unknown counts as a match for a rule that
+requires approval, and not for one that approves.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
-from operator import ge, gt, le, lt
-from typing import Any, Final, TypeAlias, cast
+from enum import StrEnum
+from typing import Any, TypeAlias, assert_never, cast
 
+from cairn.core.comparisons import MISSING, Operator, Options, Truth, both, compare, either, negate
+from cairn.core.display import display, truncate
 from cairn.core.rule_verdict import ConditionResult, RuleQuestion
-
-MAX_LENGTH = 200  # characters of a displayed value
-MAX_ITEMS = 20  # of a list that is displayed item by item
-
-
-class Operator(StrEnum):
-    EQUAL = "=="
-    NOT_EQUAL = "!="
-    GREATER = ">"
-    AT_LEAST = ">="
-    LESS = "<"
-    AT_MOST = "<="
-    IN = "in"
-    NOT_IN = "not_in"
-    CONTAINS = "contains"
-
-
-class MissingValue(Enum):
-    """The type of MISSING, which differs from null."""
-
-    MISSING = "missing"
-
-
-MISSING: Final = MissingValue.MISSING
-FieldReader: TypeAlias = Callable[[str], Any]  # returns the value at a path, or MISSING
+from cairn.core.states import ApprovalKind
 
 _SECRET = re.compile(r"passw|secret|token|credential|authorization|(api|private|access)[_-]?key", re.IGNORECASE)
+_LISTS = frozenset({Operator.IN, Operator.NOT_IN, Operator.EVERY_IN, Operator.ANY_IN})
+_UPPER_BOUNDS = frozenset({Operator.LESS, Operator.AT_MOST})
+_LOWER_BOUNDS = frozenset({Operator.GREATER, Operator.AT_LEAST})
+
+
+class Root(StrEnum):
+    """The first part of a path: where the value comes from."""
+
+    ACTION = "action"  # the parameters of the proposed action
+    INPUT = "input"  # of the run
+    RUN = "run"
+    PIPELINE = "pipeline"
+    CHECKPOINT = "checkpoint"
+    RESULT = "result"  # of the checkpoint, which needs approval
+    OUTPUTS = "outputs"  # of completed checkpoints, by key
 
 
 @dataclass(frozen=True, slots=True)
 class FieldLookup:
-    """A path into the action's parameters or the run's data."""
+    """A path that starts at a root."""
 
     path: str  # as written in the rule
+    root: Root
     steps: tuple[str | int, ...]
 
 
-CONFIDENCE = FieldLookup("confidence", ())  # of the proposer: not part of the data
+FieldReader: TypeAlias = Callable[[FieldLookup], Any]  # returns the value of a field, or MISSING
+CONFIDENCE = FieldLookup("confidence", Root.ACTION, ())  # of the proposer: not a parameter
 
 
 class ConditionFacts:
@@ -65,19 +63,18 @@ class ConditionFacts:
         self._read_field = read_field
         confidence = action.confidence if action else None
         self._confidence = _with_text(MISSING if confidence is None else confidence)
-        self._known: dict[str, tuple[Any, str]] = {}
+        self._known: dict[FieldLookup, tuple[Any, str]] = {}
 
     def value(self, field: FieldLookup) -> tuple[Any, str]:
-        """The field's value and its text. The action's parameters come before the run's data."""
+        """The field's value and its text. The root alone decides where it is looked up."""
         if field is CONFIDENCE:
             return self._confidence
-        known = self._known.get(field.path)
+        known = self._known.get(field)
         if known is None:
-            value = resolve_path(field.steps, self._parameters)
-            if value is MISSING:
-                value = self._read_field(field.path)
+            is_parameter = field.root is Root.ACTION
+            value = resolve_path(field.steps, self._parameters) if is_parameter else self._read_field(field)
             is_secret = value is not MISSING and any(isinstance(s, str) and _SECRET.search(s) for s in field.steps)
-            known = self._known[field.path] = (value, "hidden") if is_secret else _with_text(value)
+            known = self._known[field] = (value, "hidden") if is_secret else _with_text(value)
         return known
 
 
@@ -110,122 +107,166 @@ class OneOf:
 
     attribute: str
     values: tuple[str, ...]
+    options: Options = dataclasses.field(init=False, compare=False, repr=False)
 
-    def evaluate(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:  # noqa: ARG002 - an attribute is always known
-        value = facts.attributes[self.attribute]
-        return ConditionResult(
-            self.attribute, truncate(" or ".join(self.values)), value or "none", value in self.values
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", Options(self.values))
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Compares a field with a value."""
+    """Compares a field with a value. An approving rule's upper bound has a floor: below 0, it doesn't match."""
 
     field: FieldLookup
     operator: Operator
-    value: Any  # a tuple for `in` and `not_in`
+    value: Any  # a tuple for `between` and for operators with a list
+    has_floor: bool = False
     expected: str = dataclasses.field(init=False, compare=False)  # the text for people, built once
+    operand: Any = dataclasses.field(init=False, compare=False, repr=False)  # the value, prepared for comparisons
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "expected", truncate(f"{self.operator.value} {display(self.value)}"))
+        object.__setattr__(self, "operand", Options(self.value) if self.operator in _LISTS else self.value)
+        text = f"{self.operator.value} {display(self.value)}"
+        if self.has_floor:
+            text = f">= 0 and {text}" if self.operator in _UPPER_BOUNDS else f"{text} or < 0"
+        object.__setattr__(self, "expected", truncate(text))
 
-    def evaluate(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
-        value, actual = facts.value(self.field)
-        is_match = matches(value, self.operator, self.value, is_cautious)
-        return ConditionResult(self.field.path, self.expected, actual, is_match)
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    conditions: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Checks whether at least one of several comparisons matches."""
-
-    comparisons: tuple[Comparison, ...]
-
-    def evaluate(self, facts: ConditionFacts, is_cautious: bool) -> ConditionResult:
-        results = {comparison: comparison.evaluate(facts, is_cautious) for comparison in self.comparisons}
-        expected = " or ".join(f"{comparison.field.path} {comparison.expected}" for comparison in results)
-        values = {result.field: result.actual for result in results.values()}
-        actual = ", ".join(f"{path} is {value}" for path, value in values.items())
-        is_match = any(result.matched for result in results.values())
-        return ConditionResult(truncate(", ".join(values)), truncate(expected), truncate(actual), is_match)
+    conditions: tuple[Condition, ...]
 
 
-Condition: TypeAlias = OneOf | Comparison | AnyOf
+@dataclass(frozen=True, slots=True)
+class Not:
+    condition: Condition
 
 
-def matches(value: Any, operator: Operator, expected: Any, is_cautious: bool) -> bool:
-    """Compare the value. If it is missing or of another type, only a cautious comparison matches.
-
-    Rules that require approval compare cautiously, so that people decide in cases of doubt.
-    """
-    if value is MISSING:
-        return is_cautious and operator in _NEGATIVE
-    if operator in _ORDERS:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return _ORDERS[operator](value, expected)
-        return is_cautious and value is not None
-    return _EQUALITIES[operator](value, expected, is_cautious)
+Condition: TypeAlias = OneOf | Comparison | AllOf | AnyOf | Not
 
 
-def is_same(left: Any, right: Any) -> bool:
-    """Equal as JSON values: true is not 1, and 1 is 1.0."""
-    return isinstance(left, bool) == isinstance(right, bool) and left == right
-
-
-def _contains(value: Any, expected: Any, is_cautious: bool) -> bool:
-    match value:
-        case str():
-            return isinstance(expected, str) and expected in value
-        case list() | tuple():
-            return any(is_same(item, expected) for item in cast("Sequence[Any]", value))
-        case Mapping():
-            return isinstance(expected, str) and expected in value
+# Evaluation
+def evaluate(condition: Condition, facts: ConditionFacts, *, is_exact: bool) -> ConditionResult:
+    """The condition's truth, with the value that was found. `is_exact`: see `compare`."""
+    truth = truth_of(condition, facts, is_exact)
+    match condition:
+        case OneOf(attribute, values):
+            actual = facts.attributes[attribute] or "none"
+            return ConditionResult(attribute, truncate(" or ".join(values)), actual, truth)
+        case Comparison(field):
+            return ConditionResult(field.path, condition.expected, facts.value(field)[1], truth)
         case _:
-            return is_cautious and value is not None
+            found = {_name(leaf): _actual(leaf, facts) for leaf in leaves(condition)}
+            actual = ", ".join(f"{name} is {value}" for name, value in found.items())
+            return ConditionResult(truncate(", ".join(found)), truncate(describe(condition)), truncate(actual), truth)
 
 
-_NEGATIVE = frozenset({Operator.NOT_EQUAL, Operator.NOT_IN})
-_ORDERS: Mapping[Operator, Callable[[Any, Any], bool]] = {
-    Operator.GREATER: gt,
-    Operator.AT_LEAST: ge,
-    Operator.LESS: lt,
-    Operator.AT_MOST: le,
-}
-_EQUALITIES: Mapping[Operator, Callable[[Any, Any, bool], bool]] = {
-    Operator.EQUAL: lambda value, expected, _: is_same(value, expected),
-    Operator.NOT_EQUAL: lambda value, expected, _: not is_same(value, expected),
-    Operator.IN: lambda value, expected, _: any(is_same(value, item) for item in expected),
-    Operator.NOT_IN: lambda value, expected, _: not any(is_same(value, item) for item in expected),
-    Operator.CONTAINS: _contains,
-}
-
-
-def display(value: Any) -> str:
-    """A short text for a value."""
-    match value:
-        case MissingValue():
-            return "missing"
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return truncate(value)
-        case list() | tuple():
-            items = cast("Sequence[Any]", value)
-            if len(items) > MAX_ITEMS:
-                return f"a list of {len(items)}"
-            return truncate("[" + ", ".join(display(item) if _is_scalar(item) else "…" for item in items) + "]")
-        case Mapping():
-            return f"an object of {len(cast('Mapping[str, Any]', value))}"
+def truth_of(condition: Condition, facts: ConditionFacts, is_exact: bool) -> Truth:
+    match condition:
+        case OneOf(attribute):
+            return condition.options.include(facts.attributes[attribute], is_exact=is_exact)
+        case Comparison():
+            return _compared(condition, facts.value(condition.field)[0], is_exact)
+        case AllOf(conditions):
+            return both(truth_of(inner, facts, is_exact) for inner in conditions)
+        case AnyOf(conditions):
+            return either(truth_of(inner, facts, is_exact) for inner in conditions)
+        case Not(inner):
+            return negate(truth_of(inner, facts, is_exact))
         case _:
-            return truncate(str(value))
+            assert_never(condition)
 
 
-def _is_scalar(value: Any) -> bool:
-    return not isinstance(value, list | tuple | Mapping)
+def _compared(condition: Comparison, value: Any, is_exact: bool) -> Truth:
+    truth = compare(value, condition.operator, condition.operand, is_exact=is_exact)
+    if not condition.has_floor or truth is None:
+        return truth
+    is_negative = value < 0
+    return truth and not is_negative if condition.operator in _UPPER_BOUNDS else truth or is_negative
 
 
-def truncate(text: str) -> str:
-    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
+# Structure
+def leaves(condition: Condition) -> Iterator[OneOf | Comparison]:
+    match condition:
+        case AllOf(conditions) | AnyOf(conditions):
+            for inner in conditions:
+                yield from leaves(inner)
+        case Not(inner):
+            yield from leaves(inner)
+        case _:
+            yield condition
+
+
+def kinds_of(conditions: Iterable[Condition]) -> frozenset[ApprovalKind]:
+    """The kinds of approvals that a rule with these conditions is about. Others don't have the values it reads."""
+    kinds = frozenset(ApprovalKind)
+    for condition in conditions:
+        if isinstance(condition, OneOf) and condition.attribute == "kind":
+            kinds &= frozenset(map(ApprovalKind, condition.values))
+        for leaf in leaves(condition):
+            if (only := _only_kind(leaf)) is not None:
+                kinds &= {only}
+    return kinds
+
+
+def _only_kind(leaf: OneOf | Comparison) -> ApprovalKind | None:
+    match leaf:
+        case OneOf("kind"):
+            return None
+        case OneOf():
+            return ApprovalKind.ACTION
+        case Comparison(FieldLookup(root=Root.ACTION)):
+            return ApprovalKind.ACTION
+        case Comparison(FieldLookup(root=Root.RESULT)):
+            return ApprovalKind.COMPLETION
+        case _:
+            return None
+
+
+def with_floors(condition: Condition, *, is_negated: bool = False) -> Condition:
+    """The condition as an approving rule means it: an upper bound doesn't include negative numbers."""
+    match condition:
+        case Comparison(field, operator) if field is not CONFIDENCE:
+            bounds = _LOWER_BOUNDS if is_negated else _UPPER_BOUNDS
+            return dataclasses.replace(condition, has_floor=True) if operator in bounds else condition
+        case AllOf(conditions):
+            return AllOf(tuple(with_floors(inner, is_negated=is_negated) for inner in conditions))
+        case AnyOf(conditions):
+            return AnyOf(tuple(with_floors(inner, is_negated=is_negated) for inner in conditions))
+        case Not(inner):
+            return Not(with_floors(inner, is_negated=not is_negated))
+        case _:
+            return condition
+
+
+# Texts
+def describe(condition: Condition) -> str:
+    match condition:
+        case AllOf(conditions):
+            return " and ".join(map(_in_parentheses, conditions))
+        case AnyOf(conditions):
+            return " or ".join(map(_in_parentheses, conditions))
+        case Not(inner):
+            return f"not {describe(inner)}" if isinstance(inner, Not) else f"not ({describe(inner)})"
+        case Comparison(field):
+            return f"{field.path} {condition.expected}"
+        case OneOf(attribute, values):
+            return f"{attribute} {' or '.join(values)}"
+
+
+def _in_parentheses(condition: Condition) -> str:
+    is_simple = isinstance(condition, Not) or (isinstance(condition, Comparison) and not condition.has_floor)
+    return describe(condition) if is_simple else f"({describe(condition)})"
+
+
+def _name(leaf: OneOf | Comparison) -> str:
+    return leaf.attribute if isinstance(leaf, OneOf) else leaf.field.path
+
+
+def _actual(leaf: OneOf | Comparison, facts: ConditionFacts) -> str:
+    return facts.attributes[leaf.attribute] or "none" if isinstance(leaf, OneOf) else facts.value(leaf.field)[1]

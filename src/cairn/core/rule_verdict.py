@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cairn.core.states import ApprovalKind, OnExpiry
+
+if TYPE_CHECKING:
+    from cairn.core.execution import Execution
 
 
 class RiskLevel(StrEnum):
@@ -41,6 +45,7 @@ class RuleQuestion(NamedTuple):
     checkpoint: str  # its key
     at: datetime
     action: ProposedAction | None = None
+    completed: Mapping[str, Execution] = MappingProxyType({})  # by checkpoint key, at this point of the decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class ConditionResult(NamedTuple):
     field: str
     expected: str
     actual: str
-    matched: bool
+    matched: bool | None  # None: unknown, because the value is missing or can't be compared
 
 
 class EvaluatedRule(NamedTuple):

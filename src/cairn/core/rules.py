@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from cairn.core.business_hours import BusinessHours
-from cairn.core.conditions import Condition, ConditionFacts, FieldReader
+from cairn.core.comparisons import both
+from cairn.core.conditions import Condition, ConditionFacts, FieldReader, evaluate, kinds_of, with_floors
 from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, ConditionResult, EvaluatedRule, RuleQuestion, RuleVerdict
 from cairn.core.states import ApprovalKind
 
@@ -17,6 +18,14 @@ GLOBAL = "global"  # the scope of all pipelines; other scopes are pipeline ids
 APPROVABLE = frozenset(
     {ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION}
 )  # the other kinds need more than an approval
+_NOUNS = {
+    ApprovalKind.START: "starts",
+    ApprovalKind.COMPLETION: "results",
+    ApprovalKind.ACTION: "actions",
+    ApprovalKind.VALIDATION: "failed validations",
+    ApprovalKind.ESCALATION: "escalations",
+    ApprovalKind.INPUT: "forms and questions",
+}
 REQUIRES_APPROVAL = "requires approval"  # the outcome of a rule that matches and does not approve
 DEFAULT_TIMEOUT = 3600.0  # seconds, for rules without a timeout
 
@@ -41,6 +50,12 @@ class Rule:
     log: bool = True  # record the reasons of its approvals
     rollout: float = 100.0  # percent of matches that it approves
     audit: float = 0.0  # percent of its approvals that people review afterwards
+    kinds: frozenset[ApprovalKind] = field(init=False, compare=False)  # that it is about
+
+    def __post_init__(self) -> None:
+        if self.approves:
+            object.__setattr__(self, "conditions", tuple(map(with_floors, self.conditions)))
+        object.__setattr__(self, "kinds", kinds_of(self.conditions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +80,7 @@ class _EvaluatedRule(NamedTuple):
     rule: Rule
     conditions: tuple[ConditionResult, ...]
     matches: bool
+    is_unknown: bool = False  # the conditions are neither true nor false
 
 
 def judge(
@@ -74,7 +90,7 @@ def judge(
     if not books:
         return RuleVerdict(stopped=True) if stopped else NO_VERDICT
     facts = ConditionFacts(question, read_field)
-    evaluated = [_evaluate(book, rule, facts) for book in books for rule in book.rulebook.rules]
+    evaluated = [_evaluate(book, rule, facts, question.kind) for book in books for rule in book.rulebook.rules]
     stopped = stopped or any(book.rulebook.stopped for book in books)
     winner = _winner(evaluated, question.kind)
     blocked_by = _blocked_by(winner, books, question, stopped) if winner and winner.rule.approves else ""
@@ -90,9 +106,13 @@ def judge(
     return verdict if blocked_by or not rule.approves else _approving(verdict, rule, question)
 
 
-def _evaluate(book: ScopedRulebook, rule: Rule, facts: ConditionFacts) -> _EvaluatedRule:
-    results = tuple(condition.evaluate(facts, is_cautious=not rule.approves) for condition in rule.conditions)
-    return _EvaluatedRule(book, rule, results, all(result.matched for result in results))
+def _evaluate(book: ScopedRulebook, rule: Rule, facts: ConditionFacts, kind: ApprovalKind) -> _EvaluatedRule:
+    """Evaluate a rule. Unknown counts as a match if the rule requires approval, but never if it approves."""
+    if kind not in rule.kinds:
+        return _EvaluatedRule(book, rule, (), matches=False)
+    results = tuple(evaluate(condition, facts, is_exact=rule.approves) for condition in rule.conditions)
+    truth = both(result.matched for result in results)
+    return _EvaluatedRule(book, rule, results, truth is True or (truth is None and not rule.approves), truth is None)
 
 
 def _approving(verdict: RuleVerdict, rule: Rule, question: RuleQuestion) -> RuleVerdict:
@@ -161,8 +181,10 @@ def _outcome(evaluated: _EvaluatedRule, winner: _EvaluatedRule | None, blocked_b
     effect = "approves" if rule.approves else REQUIRES_APPROVAL
     if not rule.enabled:
         return "disabled"
+    if kind not in rule.kinds:
+        return f"not about {_NOUNS[kind]}"
     if not evaluated.matches:
-        return "does not match"
+        return "does not match: a value is unknown" if evaluated.is_unknown else "does not match"
     if rule.approves and kind not in APPROVABLE:
         return f"cannot approve {kind.value}"
     if rule.shadow:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from cairn.core.conditions import Operator
+from cairn.core.comparisons import Operator
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 from cairn.definitions.enums import (

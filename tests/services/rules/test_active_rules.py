@@ -21,9 +21,9 @@ ASK_BIG = """
     """
 
 
-@pytest.mark.parametrize("field", ["value", "count.value"])
+@pytest.mark.parametrize("field", ["value", "result.value"])
 async def test_a_rule_requires_approval_where_the_settings_do_not(app: App, field: str) -> None:
-    """Conditions find fields of the result, with and without the checkpoint key."""
+    """In a rule about results, a name without a root is a field of the result."""
     await second_approver(app)
     pipeline = await app.pipeline(step("count", parameters={"value": 11}), step("next"))
     revision = await rule(app, ASK_BIG % field, pipeline)
@@ -42,7 +42,7 @@ async def test_a_rule_requires_approval_where_the_settings_do_not(app: App, fiel
 async def test_a_result_below_the_threshold_needs_no_approval(app: App) -> None:
     await second_approver(app)
     pipeline = await app.pipeline(step("count", parameters={"value": 10}))
-    await rule(app, ASK_BIG % "count.value", pipeline)
+    await rule(app, ASK_BIG % "result.value", pipeline)
     run = await app.run_to_completion(pipeline)
     assert approvals(app, run) == []
 
@@ -59,7 +59,7 @@ async def test_a_rule_approves_where_the_settings_require_approval(app: App) -> 
           enabled: true
           rules:
             - name: Small numbers
-              conditions: { kind: completion, custom_field: { field: count.value, operator: "<=", value: 5 } }
+              conditions: { kind: completion, custom_field: { field: result.value, operator: "<=", value: 5 } }
               action: { auto_approve: true, audit_sample_percentage: 100 }
         """
     revision = await rule(app, text, pipeline)
@@ -78,18 +78,19 @@ async def test_a_rule_approves_where_the_settings_require_approval(app: App) -> 
     event = next(e for e in app.events(run) if e.approval_id == result.approval_id)
     assert event.metadata["conditions"] == [
         {"field": "kind", "expected": "completion", "actual": "completion"},
-        {"field": "count.value", "expected": "<= 5", "actual": "3"},
+        {"field": "result.value", "expected": ">= 0 and <= 5", "actual": "3"},
     ]
 
 
 FIELDS: dict[str, tuple[str, Json, str]] = {
     "the run's input": ("input.customer.tier", {"customer": {"tier": "gold"}}, "gold"),
-    "the input without its root": ("customer.tier", {"customer": {"tier": "gold"}}, "gold"),
-    "an earlier form": ("name.name", {}, "gold"),
+    "an earlier form": ("outputs.name.name", {}, "gold"),
     "the pipeline": ("pipeline.name", {}, "Test"),
     "the checkpoint": ("checkpoint.key", {}, "count"),
     "the run": ("run.is_test", {}, "false"),
-    "nothing": ("nowhere.at.all", {}, "missing"),
+    "nothing in the input": ("input.nowhere.at.all", {}, "missing"),
+    "a checkpoint that has not run": ("outputs.count.value", {}, "missing"),
+    "no checkpoint": ("outputs.nowhere.value", {}, "missing"),
 }
 
 
@@ -135,13 +136,50 @@ async def test_a_rule_reads_the_output_of_the_previous_checkpoint(app: App) -> N
     text = """
         checkpoints:
           - name: Sevens
-            trigger: { kind: start, custom_field: { field: count.value, value: 7 } }
+            trigger:
+              kind: start
+              all: [{ field: checkpoint.key, value: next }, { field: outputs.count.value, value: 7 }]
             action: {}
         """
     await rule(app, text, pipeline)
     run = await app.start(pipeline)
     await app.decide(run, "count", "approve")
     assert app.statuses(run)["next"] == "waiting_approval_to_start"
+
+
+async def test_a_rule_reads_an_output_that_completes_without_approval(app: App) -> None:
+    pipeline = await app.pipeline(step("count", parameters={"value": 7}), step("next"))
+    text = """
+        checkpoints:
+          - name: Sevens
+            trigger: { kind: start, custom_field: { field: outputs.count.value, operator: ">", value: 7 } }
+            action: {}
+        """
+    await rule(app, text, pipeline)
+    run = await app.start(pipeline)
+    # The first start has no such output, which is unknown. The second one has it, and it is not more than 7.
+    await app.decide(run, "count", "approve")
+    await app.wait_for_run(run, "completed")
+    assert [a.kind for a in approvals(app, run)] == ["start"]
+
+
+async def test_a_result_cannot_speak_for_itself_as_an_output(app: App) -> None:
+    """`outputs` are completed results of other checkpoints."""
+    pipeline = await app.pipeline(step("count", parameters={"value": 7}, approve="complete"))
+    text = """
+        checkpoints:
+          - name: Sevens
+            trigger: { kind: completion, custom_field: { field: outputs.count.value, value: 7 } }
+            action: { auto_approve: true }
+        """
+    await rule(app, text, pipeline)
+    run = await app.start(pipeline)
+    await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
+    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
+    assert [(c.actual, c.matched) for c in explanation.evaluated_rules[0].conditions] == [
+        ("completion", True),
+        ("missing", None),
+    ]
 
 
 async def test_a_pipeline_rule_cannot_override_a_global_rule_that_requires_approval(app: App) -> None:

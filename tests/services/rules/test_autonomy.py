@@ -119,7 +119,7 @@ async def test_a_backtest_uses_the_data_at_the_time_of_the_decision(app: App) ->
           enabled: true
           rules:
             - name: Small
-              conditions: { kind: completion, data_threshold: { field: count.value, operator: "<", value: 10 } }
+              conditions: { kind: completion, data_threshold: { field: result.value, operator: "<", value: 10 } }
               action: { auto_approve: true }
             - name: Large
               conditions: { kind: completion, data_threshold: { field: value, operator: ">", value: 10 } }

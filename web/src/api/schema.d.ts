@@ -6735,8 +6735,11 @@ export interface components {
             expected: string;
             /** Actual */
             actual: string;
-            /** Matched */
-            matched: boolean;
+            /**
+             * Matched
+             * @description Null: the value is missing or can't be compared.
+             */
+            matched: boolean | null;
         };
         /**
          * RuleDiff

@@ -15,6 +15,7 @@ TEXT = """version: "1.0"
 checkpoints:
   - name: Large amounts
     trigger:
+      kind: action
       data_threshold: { field: amount, operator: ">", value: 1000 }
     action: { require_approval_count: 2, timeout_seconds: 3600 }
 auto_approval:

@@ -16,6 +16,7 @@ from cairn.cli.exit_codes import CommandFailed
 from cairn.cli.output import local_time
 from cairn.cli.references import short
 
+MATCH_TEXTS = {True: "matches", False: "does not match", None: "unknown"}
 OUTCOME_STYLES = {"requires approval": "yellow", "approves": "green"}
 
 
@@ -40,7 +41,7 @@ def _show_explanation(ctx: CliContext, explanation: JsonObject) -> None:
         ctx.output.line()
         ctx.output.line(f"{rule['rule']}{scope}: {rule['outcome']}", OUTCOME_STYLES.get(rule["outcome"]))
         for condition in rule["conditions"]:
-            result = "matches" if condition["matched"] else "does not match"
+            result = MATCH_TEXTS[condition["matched"]]
             ctx.output.line(f"  {condition['field']} {condition['expected']}: {condition['actual']}, {result}")
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 from zoneinfo import available_timezones
 
 from cairn.core.rules import DEFAULT_TIMEOUT
 from cairn.definitions.findings import Finding, warning
 from cairn.definitions.frozen_model import Document
-from cairn.definitions.input_paths import PathError, parse_path
-from cairn.definitions.raw_document import get, items, objects, section, text
-from cairn.definitions.rules.rulebook import as_tuple, parse_hours
+from cairn.definitions.raw_document import objects, section, text
+from cairn.definitions.rules.condition_checks import check_conditions
+from cairn.definitions.rules.condition_documents import as_tuple
+from cairn.definitions.rules.rulebook import parse_hours
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 
@@ -26,10 +27,11 @@ class RulePeople(NamedTuple):
     people: tuple[str, ...]
 
 
-def check_semantics(document: Value) -> Iterator[Finding]:
+def check_semantics(document: Value, checkpoints: Collection[str] = ()) -> Iterator[Finding]:
+    """`checkpoints`: the keys of the pipeline, for rules of one pipeline."""
     yield from _check_names(document)
     for path, rule in _rules(document):
-        yield from _check_paths(path, rule)
+        yield from check_conditions(path, rule, checkpoints)
         yield from _check_action(child(path, "action"), section(rule, "action"))
     yield from _check_hours(document)
 
@@ -52,28 +54,6 @@ def _check_names(document: Value) -> Iterator[Finding]:
         if name in first:
             yield Finding(child(path, "name"), f"duplicate rule name {name!r}, also used by {first[name]}")
         first.setdefault(name, path)
-
-
-def _check_paths(path: str, rule: Document) -> Iterator[Finding]:
-    for section_name in ("trigger", "conditions"):
-        for key in ("data_threshold", "custom_field"):
-            pointer = path + join((section_name, key))
-            condition = get(rule, section_name, key)
-            comparisons = (
-                [(pointer, condition)] if isinstance(condition, dict) else _listed(pointer, rule, section_name, key)
-            )
-            for comparison_path, comparison in comparisons:
-                field = text(comparison, "field")
-                if not field:
-                    continue
-                try:
-                    parse_path(field)
-                except PathError as error:
-                    yield Finding(child(comparison_path, "field"), str(error))
-
-
-def _listed(pointer: str, rule: Document, *path: str) -> list[tuple[str, Value]]:
-    return [(child(pointer, index), comparison) for index, comparison in enumerate(items(rule, *path))]
 
 
 def _check_action(path: str, action: Document) -> Iterator[Finding]:
@@ -106,8 +86,9 @@ def _check_hours(document: Value) -> Iterator[Finding]:
         yield Finding(f"{path}/timezone", f"unknown time zone {zone!r}: use an IANA name such as America/New_York")
     for days in ("monday_friday", "saturday_sunday"):
         hour_range = parse_hours(text(hours, days) or "")
-        if hour_range is not None and hour_range[0] >= hour_range[1]:
-            yield Finding(f"{path}/{days}", "the end must be later than the start, on the same day")
+        if hour_range is not None and hour_range[0] == hour_range[1]:
+            message = "these hours are empty: use 00:00-24:00 for the whole day, or disabled"
+            yield Finding(f"{path}/{days}", message)
 
 
 def required_people(document: Value) -> Iterator[RulePeople]:

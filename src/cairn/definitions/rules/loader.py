@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from cairn.core.rules import Rulebook
@@ -28,24 +28,31 @@ class LoadedRules:
     warnings: tuple[Finding, ...] = ()
 
 
-def load(text: bytes | str, *, count: CountApprovers | None = None) -> LoadedRules:
-    """Load a rules file. Raises RulesError with all findings. A file that is empty or has only comments is valid."""
+def load(text: bytes | str, *, count: CountApprovers | None = None, checkpoints: Collection[str] = ()) -> LoadedRules:
+    """Load a rules file. Raises RulesError with all findings. A file that is empty or has only comments is valid.
+
+    `checkpoints` are the keys of the pipeline that the rules are for.
+    """
     try:
         document, positions = decode_yaml(text)
     except DocumentError as error:
         raise RulesError([Finding("", error.message, line=error.line, column=error.column)]) from None
     document = {} if document is None else document
-    findings = sorted(_check(document, positions, count), key=lambda finding: (finding.line or 0, finding.column or 0))
+    findings = sorted(
+        _check(document, positions, count, checkpoints), key=lambda finding: (finding.line or 0, finding.column or 0)
+    )
     if errors(findings) or not isinstance(document, dict):
         raise RulesError(findings)
     return LoadedRules(document, compile_rules(document), tuple(findings))
 
 
-def _check(document: Value, positions: SourceMap, count: CountApprovers | None) -> Iterator[Finding]:
+def _check(
+    document: Value, positions: SourceMap, count: CountApprovers | None, checkpoints: Collection[str]
+) -> Iterator[Finding]:
     shape_errors = list(dict.fromkeys(_check_shape(document, positions)))
     yield from shape_errors
     invalid = {finding.path for finding in shape_errors if finding.path}
-    for finding in (*check_semantics(document), *(_missing_people(document, count) if count else ())):
+    for finding in (*check_semantics(document, checkpoints), *(_missing_people(document, count) if count else ())):
         if not any(finding.path == path or finding.path.startswith(f"{path}/") for path in invalid):
             yield _located(finding, positions.value(finding.path))
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from cairn.core.business_hours import BusinessHours, HourRange
-from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Condition, FieldLookup, OneOf, Operator
 from cairn.core.rule_verdict import ApprovalTerms
 from cairn.core.rules import DEFAULT_TIMEOUT, Rule, Rulebook, RuleSection
 from cairn.core.states import OnExpiry
 from cairn.definitions.frozen_model import Document
-from cairn.definitions.input_paths import parse_path
+from cairn.definitions.rules.condition_documents import as_tuple, compile_conditions
 
-_CONFIDENCE = re.compile(r"(>=|<=|==|!=|>|<) *(.+)")
 _HOURS = re.compile(r"([0-9]{2}):([0-9]{2})-([0-9]{2}):([0-9]{2})")
 RulePart = Mapping[str, Any]
 
@@ -44,7 +42,7 @@ def _rule(rule: RulePart, section: RuleSection, trigger: RulePart, *, is_on: boo
         name=rule["name"],
         section=section,
         approves=action.get("auto_approve", False),
-        conditions=tuple(_conditions(trigger)),
+        conditions=compile_conditions(cast("Document", trigger)),
         enabled=is_on and rule.get("enabled", True),
         shadow=rule.get("shadow", False),
         priority=int(rule.get("priority", 100)),
@@ -72,40 +70,6 @@ def _terms(action: RulePart) -> ApprovalTerms:
         channels=as_tuple(notification.get("channels")) or as_tuple(action.get("notification_channels")),
         recipients=as_tuple(notification.get("recipients")),
     )
-
-
-def _conditions(trigger: RulePart) -> Iterator[Condition]:
-    for key, value in trigger.items():
-        match key:
-            case "kind" | "risk_level" | "operation_type":
-                yield OneOf(key, as_tuple(value))
-            case "agent_confidence" | "confidence":
-                yield _confidence(value)
-            case _:
-                tests = cast("list[RulePart]", value if isinstance(value, list) else [value])
-                comparisons = tuple(map(_comparison, tests))
-                yield comparisons[0] if len(comparisons) == 1 else AnyOf(comparisons)
-
-
-def _comparison(test: RulePart) -> Comparison:
-    path, value = parse_path(test["field"]), test["value"]
-    if isinstance(value, list):
-        value = tuple(cast("list[Any]", value))
-    return Comparison(FieldLookup(test["field"], (path.root, *path.steps)), Operator(test.get("operator", "==")), value)
-
-
-def _confidence(test: RulePart | str) -> Comparison:
-    if isinstance(test, str):
-        _, operator, value, _ = _CONFIDENCE.split(test)
-        return Comparison(CONFIDENCE, Operator(operator), float(value))
-    return Comparison(CONFIDENCE, Operator(test["operator"]), float(test["value"]))
-
-
-def as_tuple(value: Any) -> tuple[str, ...]:
-    """The items of a list, or a single string, as a tuple."""
-    if isinstance(value, str):
-        return (value,)
-    return tuple(str(item) for item in cast("list[Any]", value)) if isinstance(value, list) else ()
 
 
 def _hours(hours: RulePart) -> BusinessHours:

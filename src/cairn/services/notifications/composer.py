@@ -38,6 +38,8 @@ TITLES: Mapping[NotificationKind, tuple[Tone, str]] = {
     NotificationKind.BUDGET_EXHAUSTED: ("attention", "Budget exhausted, run paused: {run}"),
 }
 
+_MARKS = {True: "✓", False: "✗", None: "?"}  # of conditions, true, false and unknown
+
 
 def compose(subject: NotificationSubject, mask_secrets: Mask) -> NotificationContent:
     """Compose the content. `mask_secrets` masks the values of stored secrets."""
@@ -181,7 +183,7 @@ class _ContentBuilder:
         key = (approval.rule, approval.scope)
         rules = [rule for rule in self.subject.evaluated_rules if (rule["rule"], rule["scope"]) == key]
         lines = [
-            f"{_label(c['field'])}: {c['actual']} {'✓' if c['matched'] else '✗'} ({c['expected']})"
+            f"{_label(c['field'])}: {c['actual']} {_MARKS[c['matched']]} ({c['expected']})"
             for rule in rules
             for c in rule["conditions"]
         ]

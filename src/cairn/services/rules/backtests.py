@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from cairn.core.conditions import FieldLookup
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion
 from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook, judge
 from cairn.core.states import ApprovalKind
@@ -184,8 +185,8 @@ class _PastFacts:
         loaded = self._runs.load(self._run_id)
         return RunFactsReader(self._connection, self._plans, loaded, self._question, as_of=self._question.at)
 
-    def value_at(self, path: str) -> Any:
-        return self._facts.value_at(path)
+    def value_at(self, looked_up: FieldLookup) -> Any:
+        return self._facts.value_at(looked_up)
 
 
 def most_used(tallies: dict[str, RuleTally]) -> Iterator[tuple[str, RuleTally]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, assert_never
 
-from cairn.core.conditions import MISSING, resolve_path
+from cairn.core.comparisons import MISSING
+from cairn.core.conditions import FieldLookup, Root, resolve_path
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import RuleQuestion
 from cairn.core.states import ApprovalKind, ExecutionMode
-from cairn.definitions.input_paths import INPUT, PathError, parse_path
 from cairn.documents import Value, decode_json
 from cairn.ports import ProducedFile, StoredFile
 from cairn.runners import InvalidInputData
@@ -44,25 +44,24 @@ class RunFactsReader:
         self._as_of = as_of
         self._outputs: dict[str, Any] = {}
 
-    def value_at(self, path: str) -> Any:
-        """The value at a path, or MISSING.
-
-        A path without a root is looked up in the result that needs approval, then in the input.
-        """
-        try:
-            parsed = parse_path(path)
-        except PathError:
-            return MISSING
-        if parsed.root == INPUT:
-            return resolve_path(parsed.steps, self._input)
-        if parsed.root in self._loaded.run.plan.by_key:
-            return resolve_path(parsed.steps, self._output(parsed.root))
-        if parsed.root in self._metadata:
-            return resolve_path(parsed.steps, self._metadata[parsed.root])
-        steps, value = (parsed.root, *parsed.steps), MISSING
-        if self._question.kind is ApprovalKind.COMPLETION:
-            value = resolve_path(steps, self._output(self._question.checkpoint))
-        return resolve_path(steps, self._input) if value is MISSING else value
+    def value_at(self, field: FieldLookup) -> Any:
+        """The value of a field, or MISSING. The parameters of an action belong to the question, not to the run."""
+        match field.root:
+            case Root.INPUT:
+                return resolve_path(field.steps, self._input)
+            case Root.RUN | Root.PIPELINE | Root.CHECKPOINT:
+                return resolve_path(field.steps, self._metadata[field.root])
+            case Root.OUTPUTS:
+                key = str(field.steps[0])
+                # A proposer can't be judged by its own output.
+                return MISSING if key == self._question.checkpoint else resolve_path(field.steps[1:], self._output(key))
+            case Root.RESULT:
+                is_result = self._question.kind is ApprovalKind.COMPLETION
+                return resolve_path(field.steps, self._result) if is_result else MISSING
+            case Root.ACTION:
+                return MISSING
+            case _:
+                assert_never(field.root)
 
     @cached_property
     def _input(self) -> Any:
@@ -90,21 +89,24 @@ class RunFactsReader:
             },
         }
 
+    @cached_property
+    def _result(self) -> Any:
+        """The result that needs approval."""
+        own = self._loaded.run.executions.get(self._question.execution)
+        return MISSING if own is None else self._read(own)
+
     def _output(self, key: str) -> Any:
         if key not in self._outputs:
-            own = self._loaded.run.executions.get(self._question.execution)
-            is_own = key == self._question.checkpoint and self._question.kind is ApprovalKind.COMPLETION
-            e = own if is_own else self._current(key)
+            e = self._completed(key)
             self._outputs[key] = MISSING if e is None else self._read(e)
         return self._outputs[key]
 
-    def _current(self, key: str) -> Execution | None:
-        """The newest execution of a checkpoint that has an output."""
+    def _completed(self, key: str) -> Execution | None:
+        """The newest completed execution of a checkpoint."""
         if self._as_of is None:
-            executions = [e for e in self._loaded.run.current if e.key == key and (e.outputs or e.answered)]
-        else:
-            created = self._loaded.run.executions.values()
-            executions = [e for e in created if e.key == key and e.completed_at and e.completed_at <= self._as_of]
+            return self._question.completed.get(key)
+        created = self._loaded.run.executions.values()
+        executions = [e for e in created if e.key == key and e.completed_at and e.completed_at <= self._as_of]
         return executions[-1] if executions else None
 
     def _read(self, e: Execution) -> Any:

@@ -100,7 +100,7 @@ class RuleCondition(View):
     field: str
     expected: str
     actual: str
-    matched: bool
+    matched: Annotated[bool | None, Field(description="Null: the value is missing or can't be compared.")]
 
 
 class EvaluatedRule(View):

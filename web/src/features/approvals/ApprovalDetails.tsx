@@ -185,7 +185,7 @@ function noRuleText({ action, reason, status }: ApprovalDetail): string {
   return reason || 'No rule applies. The pipeline requires approval here.'
 }
 
-type Condition = { field: string; expected: string; actual: string; matched: boolean }
+type Condition = { field: string; expected: string; actual: string; matched: boolean | null }
 
 function Conditions({ conditions }: { conditions: readonly Condition[] }) {
   if (conditions.length === 0) return null
@@ -193,12 +193,17 @@ function Conditions({ conditions }: { conditions: readonly Condition[] }) {
     <ul className={styles.conditions}>
       {conditions.map((one) => (
         <li key={`${one.field}${one.expected}`}>
-          {one.matched ? 'Condition met' : 'Condition not met'}: <code>{one.field}</code> {one.expected}
+          {matchText(one.matched)}: <code>{one.field}</code> {one.expected}
           {!one.matched && ` (actual: ${one.actual})`}
         </li>
       ))}
     </ul>
   )
+}
+
+function matchText(matched: boolean | null): string {
+  if (matched === null) return 'Condition unknown'
+  return matched ? 'Condition met' : 'Condition not met'
 }
 
 function Deciders({ approval }: { approval: ApprovalDetail }) {
