@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -54,6 +54,44 @@ def utc(text: str) -> datetime:
     ],
 )
 def test_business_hours_are_open_or_closed(hours: BusinessHours, at: str, is_open: bool) -> None:
+    assert hours.includes(utc(at)) is is_open
+
+
+NIGHT = HourRange(22 * 60, 6 * 60)
+NIGHT_SHIFT = BusinessHours("UTC", NIGHT)  # begins Monday to Friday
+WEEKEND_NIGHT = BusinessHours("UTC", NINE_TO_FIVE, NIGHT)
+HOLIDAY = BusinessHours("Europe/Berlin", NIGHT, HourRange(0, 24 * 60), frozenset({date(2026, 12, 24)}))
+KNOWN = BusinessHours("UTC", NIGHT, NIGHT, known_until=date(2026, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("hours", "at", "is_open"),
+    [
+        # 2026-03-06 is a Friday. The night that begins on it ends on Saturday.
+        (NIGHT_SHIFT, "2026-03-06 21:59", False),
+        (NIGHT_SHIFT, "2026-03-06 22:00", True),
+        (NIGHT_SHIFT, "2026-03-07 05:59", True),
+        (NIGHT_SHIFT, "2026-03-07 06:00", False),
+        (NIGHT_SHIFT, "2026-03-07 23:00", False),
+        (NIGHT_SHIFT, "2026-03-09 02:00", False),  # Monday, but the night would have begun on Sunday
+        (NIGHT_SHIFT, "2026-03-09 22:00", True),
+        (WEEKEND_NIGHT, "2026-03-06 23:00", False),
+        (WEEKEND_NIGHT, "2026-03-08 23:00", True),
+        (WEEKEND_NIGHT, "2026-03-09 05:00", True),  # of Sunday's night
+        (WEEKEND_NIGHT, "2026-03-09 08:00", False),
+        (WEEKEND_NIGHT, "2026-03-09 09:00", True),
+        # Thursday, the 24th of December, in Berlin: UTC+1
+        (HOLIDAY, "2026-12-24 01:00", True),  # of Wednesday's night
+        (HOLIDAY, "2026-12-24 21:30", False),
+        (HOLIDAY, "2026-12-25 02:00", False),  # the night of the holiday
+        (HOLIDAY, "2026-12-25 21:30", True),
+        # The holidays of the next year are not known.
+        (KNOWN, "2026-12-31 23:00", True),
+        (KNOWN, "2027-01-01 03:00", True),
+        (KNOWN, "2027-01-01 23:00", False),
+    ],
+)
+def test_hours_and_holidays_belong_to_the_day_on_which_they_begin(hours: BusinessHours, at: str, is_open: bool) -> None:
     assert hours.includes(utc(at)) is is_open
 
 
