@@ -189,12 +189,12 @@ class MailServer:
         elif self.data_response is not None:
             self.mails.pop()
             return self.data_response
-        return "250 taken"
+        return "250 accepted"
 
 
 @asynccontextmanager
 async def mail_server(*, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncGenerator[MailServer]:
-    """`tls`: use TLS from the start."""
+    """Run a mail server. With `tls`, it uses TLS from the start."""
     mail = MailServer()
     loop = asyncio.get_running_loop()
     protocols: list[Any] = []

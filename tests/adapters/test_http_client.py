@@ -199,7 +199,7 @@ async def test_public_addresses_are_allowed(address: str) -> None:
     ],
 )
 async def test_other_spellings_of_localhost_are_rejected(url: str) -> None:
-    """With the resolver of the system."""
+    """This test uses the system's resolver."""
     with pytest.raises(NotSent):
         await HttpxClient(OutboundGuard(AllowedHosts())).request("GET", url)
 
@@ -281,15 +281,15 @@ async def test_the_certificate_is_checked_against_the_host_name(tmp_path: Path) 
         assert (await client.request("GET", server.url("/", "hooks.test", "https"))).body == b"sealed"
         with pytest.raises(NotSent, match=r"other\.test.*Hostname mismatch"):
             await client.request("GET", server.url("/", "other.test", "https"))
-        distrustful = HttpxClient(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
+        client_without_ca = HttpxClient(OutboundGuard(AllowedHosts.of(["127.0.0.0/8"]), resolve))
         with pytest.raises(NotSent, match="self-signed certificate"):
-            await distrustful.request("GET", server.url("/", "hooks.test", "https"))
+            await client_without_ca.request("GET", server.url("/", "hooks.test", "https"))
         server.on("/", answer(302, Location="http://hooks.test/"))
         with pytest.raises(DeliveryUnknown):
             await client.request("GET", server.url("/", "hooks.test", "https"))
 
 
-async def test_proxies_of_the_environment_are_ignored(
+async def test_proxies_from_the_environment_are_ignored(
     client: HttpClient, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://10.0.0.1:3128")
@@ -299,7 +299,7 @@ async def test_proxies_of_the_environment_are_ignored(
 
 
 async def test_urls_are_not_logged(client: HttpClient, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
-    """They often contain a token."""
+    """URLs often contain a token."""
     server.on("/hook", answer(200))
     with caplog.at_level("DEBUG"):
         await client.request(

@@ -148,7 +148,7 @@ async def test_prepared_statements_write_the_same_rows_as_dbos(recorder: JobReco
 
 
 async def test_unfinished_jobs_run_again_after_a_restart(recorder: JobRecorder) -> None:
-    """They were not enqueued by the new process. A timer that became due meanwhile runs soon."""
+    """The new process didn't enqueue them. A timer that was due during the restart runs soon."""
     recorder.released.clear()
 
     def enqueue(connection: sa.Connection) -> None:
@@ -174,7 +174,7 @@ async def test_unfinished_jobs_run_again_after_a_restart(recorder: JobRecorder) 
 
 
 async def test_a_lane_belongs_to_its_worker(recorder: JobRecorder) -> None:
-    """Other processes that share the database do not start it."""
+    """Other processes that share the database don't start it."""
     other = JobRecorder(recorder.database, worker="other")
     other.jobs._lane_enqueue = EnqueueStatements(  # pyright: ignore[reportPrivateUsage]
         recorder.jobs.client, {"workflow_name": "lane", "queue_name": "lanes:other"}

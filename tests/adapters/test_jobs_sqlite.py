@@ -111,8 +111,8 @@ class JobRecorder:
 
         await self.database.transact(enqueue)
         await self.wait_until(lambda: f"exec:{name}:1" in self.lanes and ExecutionTimedOut(name, 1) in self.timers)
-        both = (f"exec:{name}:1", f"timeout:{name}:1")
-        await self.wait_until(lambda: self.database.read(lambda c: self.jobs.finished_jobs(c, both)) == frozenset(both))
+        jobs = (f"exec:{name}:1", f"timeout:{name}:1")
+        await self.wait_until(lambda: self.database.read(lambda c: self.jobs.finished_jobs(c, jobs)) == frozenset(jobs))
 
     def enqueue_timer(self, name: str, seconds: float) -> None:
         """Enqueue a timer for the next start."""
@@ -194,6 +194,6 @@ async def test_every_connection_provides_unixepoch(tmp_path: Path) -> None:
         for engine in (database.engine, database.read_engine, database.system_engine, database.migration_engine):
             with engine.connect() as connection:
                 assert connection.execute(query).scalar_one() == 1
-        assert database.read(lambda c: c.execute(query).scalar_one()) == 1  # on the event loop's own connection
+        assert database.read(lambda c: c.execute(query).scalar_one()) == 1
         assert await database.aread(lambda c: c.execute(query).scalar_one()) == 1
         assert await database.transact(lambda c: c.execute(query).scalar_one()) == 1

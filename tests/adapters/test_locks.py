@@ -1,4 +1,4 @@
-"""One process per data folder and one server per database. A second one gets an explanation."""
+"""One process can use a data folder, and one server a shared database. A second one fails with an explanation."""
 
 from __future__ import annotations
 

@@ -94,14 +94,14 @@ async def test_a_token_for_another_client_or_sign_in_is_rejected(
 
 
 async def reason(fake: MaliciousProvider) -> str:
-    """Why the sign-in is rejected."""
+    """Return the reason why the sign-in is rejected."""
     with pytest.raises(NotIdentified) as error:
         await sign_in(fake)
     return str(error.value)
 
 
 async def test_a_token_without_the_providers_signature_is_rejected(fake: MaliciousProvider) -> None:
-    """Unsigned, with another algorithm, or signed with another key."""
+    """The token is unsigned, uses another algorithm, or is signed with another key."""
     reasons: list[str] = []
     for algorithm in ("none", "HS256"):
         fake.algorithm = algorithm

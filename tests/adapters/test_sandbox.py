@@ -30,7 +30,7 @@ def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
     return make_sandbox(request.param, tmp_path)
 
 
-def job(folder: Path, name: str) -> ProcessSpec:
+def process_spec(folder: Path, name: str) -> ProcessSpec:
     for subfolder in ("workspace", "scripts"):
         (folder / name / subfolder).mkdir(parents=True, exist_ok=True)
     return ProcessSpec(
@@ -40,7 +40,7 @@ def job(folder: Path, name: str) -> ProcessSpec:
 
 @pytest.mark.asyncio
 async def test_a_process_waits_for_input_until_it_is_killed(sandbox: Sandbox, tmp_path: Path) -> None:
-    process = await sandbox.start(job(tmp_path, "one"))
+    process = await sandbox.start(process_spec(tmp_path, "one"))
     wait_until(lambda: len(alive(":one\0")) >= 2)
     await process.kill()
     assert alive(":one\0") == []
@@ -51,7 +51,7 @@ async def test_a_process_waits_for_input_until_it_is_killed(sandbox: Sandbox, tm
 
 @pytest.mark.asyncio
 async def test_a_process_ends_when_its_connection_closes(sandbox: Sandbox, tmp_path: Path) -> None:
-    process = await sandbox.start(job(tmp_path, "closed"))
+    process = await sandbox.start(process_spec(tmp_path, "closed"))
     process.close()
     await process.wait()
     assert alive(":closed\0") == []
@@ -59,7 +59,7 @@ async def test_a_process_ends_when_its_connection_closes(sandbox: Sandbox, tmp_p
 
 @pytest.mark.asyncio
 async def test_many_processes_start_and_end_at_the_same_time(sandbox: Sandbox, tmp_path: Path) -> None:
-    processes = await asyncio.gather(*(sandbox.start(job(tmp_path, f"many-{n}")) for n in range(12)))
+    processes = await asyncio.gather(*(sandbox.start(process_spec(tmp_path, f"many-{n}")) for n in range(12)))
     await asyncio.gather(*(process.kill() for process in processes))
     assert alive(":many-") == []
     for process in processes:
@@ -70,7 +70,7 @@ async def test_many_processes_start_and_end_at_the_same_time(sandbox: Sandbox, t
 async def test_a_process_inherits_no_open_files(sandbox: Sandbox, tmp_path: Path) -> None:
     with (tmp_path / "secret").open("w") as file:
         os.set_inheritable(file.fileno(), True)
-        process = await sandbox.start(job(tmp_path, "files"))
+        process = await sandbox.start(process_spec(tmp_path, "files"))
         try:
             assert str(tmp_path / "secret") not in _open_files(":files\0")
         finally:
@@ -82,12 +82,12 @@ SERVER = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {root!r})
-from tests.adapters.test_sandbox import job
+from tests.adapters.test_sandbox import process_spec
 from tests.runners.script_samples import make_sandbox
 
 async def main():
     folder = Path({folder!r})
-    processes = [await make_sandbox({level!r}, folder).start(job(folder, f"left-{{n}}")) for n in range(3)]
+    processes = [await make_sandbox({level!r}, folder).start(process_spec(folder, f"left-{{n}}")) for n in range(3)]
     print("ready", flush=True)
     await asyncio.sleep(600)
 
@@ -111,7 +111,7 @@ def test_no_process_outlives_a_killed_server(level: str, tmp_path: Path) -> None
 
 
 def test_orphaned_processes_are_found_by_their_mark(tmp_path: Path) -> None:
-    """Even if their watcher was killed as well."""
+    """This works even if their watcher was killed as well."""
     dead = subprocess.Popen(["true"])
     dead.wait()
     alive_mark = leftover_processes.mark(tmp_path, "orphan").split(":")
@@ -148,7 +148,7 @@ async def test_the_probe_explains_why_bubblewrap_is_unavailable(tmp_path: Path, 
     assert (status.level, status.reason) == (SandboxLevel.PROCESS, mentions("bubblewrap"))
     assert ("apt-get install bubblewrap" in status.reason) is is_missing
     with pytest.raises(OSError, match="bubblewrap"):
-        await BubblewrapSandbox(tmp_path, program).start(job(tmp_path, "none"))
+        await BubblewrapSandbox(tmp_path, program).start(process_spec(tmp_path, "none"))
 
 
 @pytest.mark.asyncio
@@ -156,7 +156,7 @@ async def test_the_fallback_without_bubblewrap_is_reported(tmp_path: Path, monke
     monkeypatch.setenv("PATH", str(tmp_path))
     best = BestSandbox(tmp_path)
     assert (best.probe().level, best.probe().reason) == (SandboxLevel.PROCESS, mentions("apt-get install bubblewrap"))
-    process = await best.start(job(tmp_path, "fallback"))
+    process = await best.start(process_spec(tmp_path, "fallback"))
     await process.kill()
     process.close()
     assert alive(":fallback\0") == []
@@ -171,11 +171,11 @@ def test_each_execution_has_its_own_user(tmp_path: Path) -> None:
 
 
 def _open_files(marks: str) -> set[str]:
-    """Files that child processes with this mark have open."""
-    inside = wait_until(lambda: [pid for pid in _pids(marks) if _is_child(pid)])
+    """Return the open files of child processes with this mark."""
+    children = wait_until(lambda: [pid for pid in _pids(marks) if _is_child(pid)])
     found: set[str] = set()
-    for fd in [fd for pid in inside for fd in Path(f"/proc/{pid}/fd").iterdir()]:
-        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+    for fd in [fd for pid in children for fd in Path(f"/proc/{pid}/fd").iterdir()]:
+        with contextlib.suppress(FileNotFoundError):  # it has been closed
             found.add(str(fd.readlink()))
     return found
 

@@ -53,7 +53,7 @@ def received_message(server: MailServer) -> EmailMessage:
 
 
 async def test_an_email_arrives_complete_at_all_recipients(server: MailServer) -> None:
-    assert await mailer(server).send(MAIL, message_id="delivery-1") == "250 taken"
+    assert await mailer(server).send(MAIL, message_id="delivery-1") == "250 accepted"
     (envelope,) = server.mails
     assert (envelope.mail_from, envelope.rcpt_tos) == (
         "cairn@example.com",
@@ -197,4 +197,4 @@ async def test_tls_from_the_start(tmp_path: Path) -> None:
     server_tls, client_tls = certificate(tmp_path)
     async with mail_server(tls=server_tls) as server:
         settings = SmtpServer("localhost", "cairn@example.com", server.port, None, "tls")
-        assert await SmtpMailer(settings, FixedClock(), context=client_tls).send(MAIL, message_id="m") == "250 taken"
+        assert await SmtpMailer(settings, FixedClock(), context=client_tls).send(MAIL, message_id="m") == "250 accepted"

@@ -23,17 +23,17 @@ def objects(required: dict[str, st.SearchStrategy[Any]], optional: dict[str, st.
     return st.fixed_dictionaries(required, optional=optional)
 
 
-def some(**fields: st.SearchStrategy[Any]) -> Draft:
+def partial_objects(**fields: st.SearchStrategy[Any]) -> Draft:
     return objects({}, fields)
 
 
-def numbered(several: Draft, name: str, *, at_least: int = 0) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Up to three, each with its own name."""
+def numbered(items: Draft, name: str, *, at_least: int = 0) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Lists of up to three items, each with a numbered name."""
 
     def name_each(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [item | {"name": name.format(at)} for at, item in enumerate(listed)]
 
-    return st.lists(several, min_size=at_least, max_size=3).map(name_each)
+    return st.lists(items, min_size=at_least, max_size=3).map(name_each)
 
 
 def timeouts(on_timeout: st.SearchStrategy[str]) -> Draft:
@@ -42,9 +42,9 @@ def timeouts(on_timeout: st.SearchStrategy[str]) -> Draft:
     return on | off | st.just({"enabled": False})
 
 
-agent = some(name=words, role=words, system_prompt=texts, tools=st.just(["web_search"]), model=st.just("a:b")).map(
-    lambda fields: fields | {"task_prompt": "Do it"}
-)
+agent = partial_objects(
+    name=words, role=words, system_prompt=texts, tools=st.just(["web_search"]), model=st.just("a:b")
+).map(lambda fields: fields | {"task_prompt": "Do it"})
 agents = st.one_of(
     objects({"agent": agent}, {"model": st.just("m"), "tools": st.just(["ask_human"])}),
     objects(
@@ -57,9 +57,9 @@ agents = st.one_of(
     ),
 )
 field = st.one_of(
-    some(label=words, required=st.booleans(), default=texts, validation=st.just(".*")),
+    partial_objects(label=words, required=st.booleans(), default=texts, validation=st.just(".*")),
     objects({"type": st.just("number")}, {"default": st.none() | st.integers(), "validation": st.just({"minimum": 0})}),
-    some(type=st.sampled_from(["boolean", "file", "multiline_text"])),
+    partial_objects(type=st.sampled_from(["boolean", "file", "multiline_text"])),
 )
 forms = objects(
     {"instructions": words, "input_fields": numbered(field, "field {}")},
@@ -67,11 +67,13 @@ forms = objects(
 )
 saved_forms = forms.map(lambda form: form | {"save_as_artifact": True, "artifact_name": "answers"})
 scripts = objects(
-    {"script_path": st.just("./lib/a.py")}, {"parameters": some(a=texts), "entry_function": st.just("go")}
+    {"script_path": st.just("./lib/a.py")}, {"parameters": partial_objects(a=texts), "entry_function": st.just("go")}
 ) | objects({"script_source": words}, {"python": st.just("3.12")})
-functions = objects({"function": st.just("samples.f")}, {"parameters": some(n=st.integers())})
-settings = some(
-    retry_config=some(max_auto_retries=st.integers(0, 5), on_failure=actions, retry_delay_seconds=st.integers(0, 9)),
+functions = objects({"function": st.just("samples.f")}, {"parameters": partial_objects(n=st.integers())})
+settings = partial_objects(
+    retry_config=partial_objects(
+        max_auto_retries=st.integers(0, 5), on_failure=actions, retry_delay_seconds=st.integers(0, 9)
+    ),
     timeout_config=timeouts(actions),
 )
 
@@ -92,21 +94,25 @@ validation = st.one_of(
     st.just({"validation_mode": "llm_custom", "custom_validation_prompt": "Is it good?"}),
 )
 artifacts = numbered(objects({"format": st.sampled_from(["md", "json"])}, {"description": texts}), "a {}.x")
-instructions = some(
+instructions = partial_objects(
     system_prompt=texts,
     task_prompt=words,
     examples=st.just([{"input": {"a": 1.0}}]),
-    injection_points=some(checkpoint_references=st.sampled_from(["before_task_prompt", "after_task_prompt"])),
-    injection_format=some(include_file_paths=st.booleans(), content_format=st.sampled_from(["markdown", "xml"])),
+    injection_points=partial_objects(
+        checkpoint_references=st.sampled_from(["before_task_prompt", "after_task_prompt"])
+    ),
+    injection_format=partial_objects(
+        include_file_paths=st.booleans(), content_format=st.sampled_from(["markdown", "xml"])
+    ),
 )
 common: dict[str, st.SearchStrategy[Any]] = {
     "checkpoint_description": texts,
-    "human_interaction": some(
+    "human_interaction": partial_objects(
         requires_approval_to_start=st.booleans(),
         requires_approval_to_complete=st.booleans(),
         max_revision_iterations=st.integers(0, 5),
     ),
-    "inputs": some(include_previous_version=st.booleans()),
+    "inputs": partial_objects(include_previous_version=st.booleans()),
     "input_schema": schemas,
     "output_schema": schemas,
     "decides": st.booleans(),
@@ -120,16 +126,16 @@ def checkpoints(execution: Draft, **more: st.SearchStrategy[Any]) -> Draft:
     return objects({"execution": execution}, common | {"instructions": instructions} | more)
 
 
-outputs = some(artifacts=artifacts, validation=validation)
+outputs = partial_objects(artifacts=artifacts, validation=validation)
 checkpoint = st.one_of(
     checkpoints(by_agents, output=outputs, loop=loops),
     checkpoints(by_code, output=outputs, loop=loops),
-    checkpoints(by_people, output=some(validation=validation)),
+    checkpoints(by_people, output=partial_objects(validation=validation)),
 )
 
 
 def _named(several: list[tuple[dict[str, Any], str | None]]) -> list[dict[str, Any]]:
-    """Give each a key, some a name, and let some need the one before. Remove invalid references."""
+    """Give each checkpoint a key, give some a name, and let some need the previous one. Remove invalid references."""
     found: list[dict[str, Any]] = []
     for at, (draft, name) in enumerate(several):
         named = {"key": f"step-{at}", **draft} | ({"checkpoint_name": f"{name} {at}"} if name else {})
@@ -146,11 +152,13 @@ pipelines = objects(
     {
         "pipeline_description": texts,
         "original_prompt": words,
-        "config": some(auto_advance=st.booleans(), timeout_config=timeouts(st.just("fail_run"))),
+        "config": partial_objects(auto_advance=st.booleans(), timeout_config=timeouts(st.just("fail_run"))),
         "input_schema": schemas,
-        "restart_policy": some(max_restarts=st.integers(1, 5), require_second_pass=st.booleans()),
-        "recovery": some(on_external_blocker=st.sampled_from(["wait", "escalate"])),
+        "restart_policy": partial_objects(max_restarts=st.integers(1, 5), require_second_pass=st.booleans()),
+        "recovery": partial_objects(on_external_blocker=st.sampled_from(["wait", "escalate"])),
         "budget": st.just({"max_cost_usd": 2.5}),
-        "actions": some(send=some(risk_level=st.sampled_from(["low", "high"]), description=texts, schema=schemas)),
+        "actions": partial_objects(
+            send=partial_objects(risk_level=st.sampled_from(["low", "high"]), description=texts, schema=schemas)
+        ),
     },
 )

@@ -13,19 +13,24 @@ from tests.definitions.expected_findings import errors, step
 from tests.isolation import limit
 from tests.mentions import mentions
 
-LOOKS = {"type": "object", "properties": {"x": {"pattern": "(?=a)b"}}}
+LOOKAROUND = {"type": "object", "properties": {"x": {"pattern": "(?=a)b"}}}
 MESSAGE = mentions("'(?=a)b'")
 
 
 def test_every_schema_is_compiled() -> None:
-    script = {"script_path": "a.py", "requires_user_input": True, "user_input_prompt": "?", "parameters_schema": LOOKS}
+    script = {
+        "script_path": "a.py",
+        "requires_user_input": True,
+        "user_input_prompt": "?",
+        "parameters_schema": LOOKAROUND,
+    }
     assert errors(
-        step("a", input_schema=LOOKS, output_schema=LOOKS),
+        step("a", input_schema=LOOKAROUND, output_schema=LOOKAROUND),
         {"key": "b", "execution": {"mode": "script", "script_config": script}},
-        {"key": "c", "form": [{"name": "x", "validation": LOOKS}, {"name": "y", "validation": "(?=a)b"}]},
-        {"key": "d", "prompt": "x", "outputs": [{"name": "r", "format": "json", "schema": LOOKS}]},
-        input_schema=LOOKS,
-        actions={"send": {"schema": LOOKS}},
+        {"key": "c", "form": [{"name": "x", "validation": LOOKAROUND}, {"name": "y", "validation": "(?=a)b"}]},
+        {"key": "d", "prompt": "x", "outputs": [{"name": "r", "format": "json", "schema": LOOKAROUND}]},
+        input_schema=LOOKAROUND,
+        actions={"send": {"schema": LOOKAROUND}},
     ) == [
         ("/input_schema/properties/x/pattern", MESSAGE),
         ("/actions/send/schema/properties/x/pattern", MESSAGE),
@@ -116,7 +121,7 @@ def test_function_names_are_python_names(name: str) -> None:
     assert errors(step("a", function=name)) == [("/checkpoints/0/function", mentions(f'"{name}"'))]
 
 
-def test_a_form_produces_what_it_saves_and_its_uploads() -> None:
+def test_a_form_produces_its_saved_answers_and_uploads() -> None:
     artifacts = [{"name": "goals", "format": "md"}, {"name": "proof", "format": "csv"}, {"name": "x", "format": "md"}]
     form: Any = {
         "instructions": "x",

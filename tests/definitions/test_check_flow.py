@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.definitions.expected_findings import errors, found, step, warnings
+from tests.definitions.expected_findings import errors, findings_of, step, warnings
 from tests.mentions import mentions
 
 TICKET: Any = {
@@ -29,12 +29,12 @@ TICKET: Any = {
 
 
 def mapped(path: str, **fields: Any) -> list[Any]:
-    """A ticket, and a checkpoint that maps one value of it."""
+    """A checkpoint that outputs a ticket, and a checkpoint that maps one of its values."""
     second = step("b", input_mapping={"x": path}, **fields)
     return [step("ticket", output_schema=TICKET), second]
 
 
-PLACE = "/checkpoints/1/input_mapping/x"
+POINTER = "/checkpoints/1/input_mapping/x"
 
 
 @pytest.mark.parametrize("path", ["ticket", "ticket.id", "ticket.customer.name", "input", "input.anything.goes[3]"])
@@ -54,7 +54,7 @@ def test_sources_that_exist_pass(path: str) -> None:
     ],
 )
 def test_sources_that_cannot_exist_are_rejected(path: str, message: str) -> None:
-    assert errors(*mapped(path)) == [(PLACE, message)]
+    assert errors(*mapped(path)) == [(POINTER, message)]
 
 
 def test_a_source_that_comes_later_is_rejected() -> None:
@@ -65,14 +65,14 @@ def test_a_source_that_comes_later_is_rejected() -> None:
 
 
 def test_a_source_that_may_still_be_running_is_rejected() -> None:
-    side = [step("a", stage="s"), step("b", stage="s")]
+    parallel = [step("a", stage="s"), step("b", stage="s")]
     message = mentions("'a'", "'b'")
-    side[1]["input_mapping"] = {"x": "a"}
-    assert errors(*side) == [("/checkpoints/1/input_mapping/x", message)]
-    side[1]["input_mapping"] = {"x": "a?"}
-    assert warnings(*side) == [("/checkpoints/1/input_mapping/x", message)]
-    side[1]["needs"] = ["a"]
-    assert errors(*side) == []
+    parallel[1]["input_mapping"] = {"x": "a"}
+    assert errors(*parallel) == [("/checkpoints/1/input_mapping/x", message)]
+    parallel[1]["input_mapping"] = {"x": "a?"}
+    assert warnings(*parallel) == [("/checkpoints/1/input_mapping/x", message)]
+    parallel[1]["needs"] = ["a"]
+    assert errors(*parallel) == []
 
 
 def test_needs_skip_the_stages_between() -> None:
@@ -80,14 +80,14 @@ def test_needs_skip_the_stages_between() -> None:
     message = mentions("'b'", "'c'")
     assert errors(*steps) == [("/checkpoints/2/input_mapping/x", message)]
     steps[0], steps[1] = step("b"), step("a")
-    assert errors(*steps) == [], "what the need itself waited for is complete, too"
+    assert errors(*steps) == [], "the prerequisites of a need are complete as well"
 
 
 def test_a_possibly_missing_value_is_a_warning() -> None:
     message = mentions("ticket.customer.age")
-    assert warnings(*mapped("ticket.customer.age")) == [(PLACE, message)]
+    assert warnings(*mapped("ticket.customer.age")) == [(POINTER, message)]
     assert errors(*mapped("ticket.customer.age?")) == []
-    assert warnings(*mapped("ticket.tags[0]")) == [(PLACE, mentions("ticket.tags[0]"))]
+    assert warnings(*mapped("ticket.tags[0]")) == [(POINTER, mentions("ticket.tags[0]"))]
 
 
 def test_the_runs_input_is_known_by_its_schema() -> None:
@@ -97,20 +97,20 @@ def test_the_runs_input_is_known_by_its_schema() -> None:
         "required": ["text"],
     }
     first = step("a", input_mapping={"x": "input.text", "y": "input.n"})
-    assert errors(first, input_schema=schema) == [], "what has a default is filled in"
+    assert errors(first, input_schema=schema) == [], "properties with a default are filled in"
     first["input_mapping"] = {"x": "input.txt"}
     assert errors(first, input_schema=schema) == [("/checkpoints/0/input_mapping/x", mentions("input.txt", "'txt'"))]
 
 
-def test_a_checkpoint_key_holds_the_fields_of_its_form() -> None:
+def test_the_output_of_a_form_has_its_fields() -> None:
     form = {
         "key": "a",
         "form": ["goals", {"name": "n", "type": "number", "required": False}, {"name": "f", "type": "file"}],
     }
     mapping = {"g": "a.goals", "f": "a.f"}
     assert errors(form, step("b", input_mapping=mapping)) == []
-    assert warnings(form, step("b", input_mapping={"x": "a.n"})) == [(PLACE, mentions("a.n"))]
-    assert errors(form, step("b", input_mapping={"x": "a.gaols"})) == [(PLACE, mentions("a.gaols", "'gaols'"))]
+    assert warnings(form, step("b", input_mapping={"x": "a.n"})) == [(POINTER, mentions("a.n"))]
+    assert errors(form, step("b", input_mapping={"x": "a.gaols"})) == [(POINTER, mentions("a.gaols", "'gaols'"))]
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,9 @@ def test_a_checkpoint_key_holds_the_fields_of_its_form() -> None:
         ([], "a", mentions("'a'", "JSON", "output_schema")),
     ],
 )
-def test_a_checkpoint_key_holds_its_json_artifact_or_several_by_name(
-    outputs: Any, path: str, message: str | None
-) -> None:
+def test_the_output_is_the_json_artifact_or_several_by_name(outputs: Any, path: str, message: str | None) -> None:
     agent = {"key": "a", "prompt": "x", "outputs": outputs}
-    assert errors(agent, step("b", input_mapping={"x": path})) == ([(PLACE, message)] if message else [])
+    assert errors(agent, step("b", input_mapping={"x": path})) == ([(POINTER, message)] if message else [])
 
 
 def test_the_schema_of_an_artifact_is_used() -> None:
@@ -178,11 +176,12 @@ def schema_of(type: Any) -> Any:
 )
 def test_required_properties_and_their_types(path: str, schema: Any, severity: str | None, message: str) -> None:
     findings = [
-        (finding.path, finding.severity.value, finding.message) for finding in found(*mapped(path, input_schema=schema))
+        (finding.path, finding.severity.value, finding.message)
+        for finding in findings_of(*mapped(path, input_schema=schema))
     ]
-    expected = [(PLACE, severity, message)] if severity else []
-    may_miss = mentions("ticket.customer.age")
-    assert [finding for finding in findings if finding != (PLACE, "warning", may_miss)] == expected
+    expected = [(POINTER, severity, message)] if severity else []
+    possibly_missing = mentions("ticket.customer.age")
+    assert [finding for finding in findings if finding != (POINTER, "warning", possibly_missing)] == expected
 
 
 def test_an_unmapped_property_cannot_be_required() -> None:
@@ -195,7 +194,7 @@ def test_an_unmapped_property_cannot_be_required() -> None:
     ]
 
 
-def test_without_a_mapping_the_whole_context_must_match() -> None:
+def test_without_a_mapping_the_complete_context_must_match() -> None:
     ticket = step("ticket", output_schema=TICKET)
     pointer = "/checkpoints/1/input_schema"
     schema: Any = {

@@ -1,4 +1,4 @@
-"""Invalid names, needs and stages are rejected, every error with its path."""
+"""Invalid names, needs and stages are rejected, each error with its path."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cairn.definitions import check, compile_plan, load
 from tests.definitions.corpus import pipeline
-from tests.definitions.expected_findings import errors, found, step
+from tests.definitions.expected_findings import errors, findings_of, step
 from tests.mentions import mentions
 
 ID = "00000000-0000-4000-8000-000000000001"
@@ -89,8 +89,8 @@ def test_every_cycle_is_reported() -> None:
 def test_many_needs_are_checked_quickly() -> None:
     keys = [f"k{at}" for at in range(200)]
     assert errors(*(step(key, needs=keys[:at]) for at, key in enumerate(keys))) == []
-    circles = found(*(step(key, needs=[other for other in keys if other != key]) for key in keys))
-    assert circles[0].message == mentions("k0 → k1 → k0")
+    cycles = findings_of(*(step(key, needs=[other for other in keys if other != key]) for key in keys))
+    assert cycles[0].message == mentions("k0 → k1 → k0")
 
 
 def test_members_of_a_stage_are_adjacent() -> None:

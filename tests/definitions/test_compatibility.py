@@ -1,4 +1,4 @@
-"""Compatibility of two schemas: required properties and types; what cannot be determined is a warning."""
+"""Schemas are compared by required properties and types. A mismatch that is not certain is a warning."""
 
 from __future__ import annotations
 

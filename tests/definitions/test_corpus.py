@@ -1,4 +1,4 @@
-"""Every document of the corpus: valid ones pass, each invalid one is rejected with its path."""
+"""All documents of the corpus: valid ones pass, and invalid ones are rejected with the path of the error."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from cairn.definitions.checks.shape import check_shape
 from cairn.documents import canonical
 from tests.definitions.corpus import EXPECTED, FOLDER, VALID, read, read_invalid, saved
 
-# What the short forms make of these is valid: they add a key, and `prompt` is a short form.
-WRITTEN_SHORT = {"key-missing.yaml", "checkpoint-field-unknown.yaml"}
+# Expansion makes these valid: it adds the missing key, and `prompt` is a short form.
+VALID_AFTER_EXPANSION = {"key-missing.yaml", "checkpoint-field-unknown.yaml"}
 authoring = jsonschema_rs.validator_for(
     authoring_schema(), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions()
 )
@@ -63,7 +63,7 @@ def test_invalid_documents_are_rejected_with_the_path_of_the_error(name: str) ->
         assert any(f"`{case['names']}`" in finding.message for finding in found)
 
 
-@pytest.mark.parametrize("name", sorted(set(EXPECTED) - WRITTEN_SHORT))
+@pytest.mark.parametrize("name", sorted(set(EXPECTED) - VALID_AFTER_EXPANSION))
 def test_invalid_documents_are_rejected_before_expansion_too(name: str) -> None:
     document, positions = read_invalid(name)
     with pytest.raises(DefinitionError) as caught:
@@ -79,7 +79,7 @@ def test_documents_that_the_authoring_schema_rejects_are_rejected_on_save(name: 
     document, _ = read_invalid(name)
     if not authoring.is_valid(document):
         assert check(document) != []
-    assert authoring.is_valid(document) or name not in WRITTEN_SHORT
+    assert authoring.is_valid(document) or name not in VALID_AFTER_EXPANSION
 
 
 def test_published_schemas_are_schemas() -> None:

@@ -22,7 +22,7 @@ DOCUMENT = pipeline(
 
 
 def changed(**checkpoints: Any) -> Any:
-    """The document with some of its checkpoints' fields changed."""
+    """The document with some fields of its checkpoints changed."""
     listed: Any = DOCUMENT["checkpoints"]
     return DOCUMENT | {"checkpoints": [checkpoint | checkpoints.get(checkpoint["key"], {}) for checkpoint in listed]}
 
@@ -52,7 +52,7 @@ def test_every_part_gets_its_own_id() -> None:
     )
 
 
-def test_saving_the_same_again_changes_nothing() -> None:
+def test_saving_an_unchanged_definition_changes_nothing() -> None:
     old = saved(DOCUMENT)
     assert saved_again(DOCUMENT, old) == old
     assert saved_again(old.document, old) == old

@@ -66,11 +66,11 @@ def test_mapped_inputs() -> None:
     assert resolve(paths, CONTEXT) == {"a": "x", "b": None, "c": CONTEXT["ticket"]}
 
 
-def test_no_mapping_gives_the_whole_context() -> None:
+def test_without_a_mapping_the_input_is_the_complete_context() -> None:
     assert resolve({}, CONTEXT) == CONTEXT
 
 
-def test_every_missing_source_is_reported_with_what_was_expected() -> None:
+def test_every_missing_source_is_reported() -> None:
     paths = {
         "a": "input.txet",
         "b": "input.tags[2]",

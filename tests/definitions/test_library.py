@@ -53,7 +53,7 @@ def errors_of(*checkpoints: Json) -> list[tuple[str, str]]:
 
 
 def test_builtin_agents_are_valid_and_cover_the_templates() -> None:
-    """Each is valid and has the name of its file and a description. Templates use only these agents."""
+    """Each agent has the name of its file and a description. Templates use only these agents."""
     ready = builtin_agents()
     assert {
         *("ticket-analyzer", "customer-data", "solution-generator", "refund-writer", "business-analyst"),
@@ -121,7 +121,7 @@ def test_two_agents_of_a_checkpoint_cannot_have_the_same_name() -> None:
     assert errors_of({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}}) == []
 
 
-def test_an_agent_needs_a_task_from_somewhere() -> None:
+def test_an_agent_needs_a_task() -> None:
     (found,) = errors_of(step("one", "counter"), step("two", "writer", input_mapping={"word": "input.word"}))
     assert found == ("/checkpoints/1/agent", mentions("'writer'"))
     assert errors_of(step("two", "writer", prompt="Write it down.", input_mapping={"word": "input.word"})) == []
@@ -179,7 +179,6 @@ def test_settings_of_the_checkpoint_override_those_of_the_library_agent() -> Non
 
 
 def test_an_agent_error_has_findings() -> None:
-    """AgentError has the findings like any other DefinitionError."""
     with pytest.raises(AgentError) as caught:
         read_agent({"name": "counter"})
     assert [type(finding) for finding in caught.value.findings] == [Finding]

@@ -21,7 +21,6 @@ from tests.definitions.corpus import pipeline
 from tests.mentions import mentions
 
 CHECKPOINT = authoring_schema()["$defs"]["Checkpoint"]
-TOO_LONG = "expected at most 1 character; here there are 2"
 
 
 def errors_of(*checkpoints: Any, **fields: Any) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ def known() -> list[Any]:
     return [read(path)[0] for path in VALID] + [read_invalid(name)[0] for name in sorted(EXPECTED)]
 
 
-KNOWN = st.deferred(lambda: st.sampled_from(known()))  # reading them all is not for those who collect
+KNOWN = st.deferred(lambda: st.sampled_from(known()))  # deferred, so that collecting the tests doesn't read them
 WORDS = st.sampled_from(
     [
         "a",
@@ -45,7 +45,7 @@ WORDS = st.sampled_from(
 
 
 def replaced(document: Any, at: int, value: Any, key: str | None) -> Any:
-    """The document with one value replaced, or one key added to it."""
+    """The document with one value replaced, or with one key added."""
     changed = deepcopy(document)
     paths = [path for path, _ in walk(changed)]
     path = paths[at % len(paths)]
@@ -74,10 +74,10 @@ FULL = [
 ]
 SCHEMA = ["schema", "type", "properties", "required", "parameters", "$ref", "items"]
 KEYS = st.none() | st.sampled_from(SHORT + FULL + SCHEMA)
-UNHURRIED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+SUPPRESSED_CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=examples(120), deadline=None, suppress_health_check=UNHURRIED)
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=SUPPRESSED_CHECKS)
 @given(KNOWN | pipelines, st.lists(st.tuples(st.integers(0, 400), WORDS | values, KEYS), max_size=3))
 def test_any_document_is_either_rejected_or_usable(document: Any, changes: list[tuple[int, Any, str | None]]) -> None:
     for at, value, key in changes:

@@ -80,15 +80,15 @@ def test_an_empty_document_has_no_rules() -> None:
         ("version: 1.0\nversion: 1.0\n", (2, 1), mentions("'version'", "1")),
     ],
 )
-def test_text_that_is_not_a_document_is_rejected(text: str, position: tuple[int, int], message: str) -> None:
+def test_invalid_yaml_is_rejected(text: str, position: tuple[int, int], message: str) -> None:
     found = findings(text)
     assert [(finding.line, finding.column) for finding in found] == [position]
     assert found[0].message == message
 
 
 # ---- beyond the schema -----------------------------------------------------------------------------------------
-MEANT = {
-    "one name twice": (
+INVALID_RULES = {
+    "a duplicate name": (
         rules(rule(), rule()),
         Finding(
             "/checkpoints/1/name",
@@ -97,7 +97,7 @@ MEANT = {
             column=11,
         ),
     ),
-    "one name in both sections": (
+    "the same name in both sections": (
         rules(rule()) + "auto_approval:\n  enabled: true\n  rules:\n"
         "    - { name: Rule, conditions: { kind: start }, action: { auto_approve: true } }\n",
         Finding(
@@ -125,7 +125,7 @@ MEANT = {
             column=44,
         ),
     ),
-    "a field that is no path": (
+    "an invalid path": (
         rules(rule(trigger="{ data_threshold: { field: 'a..b', operator: '>', value: 1 } }")),
         Finding(
             "/checkpoints/0/trigger/data_threshold/field",
@@ -134,7 +134,7 @@ MEANT = {
             column=41,
         ),
     ),
-    "one field of several that is no path": (
+    "one invalid path of several": (
         rules(rule(trigger="{ kind: start, any: [{ field: input.a, value: 1 }, { field: '.b', value: 1 }] }")),
         Finding(
             "/checkpoints/0/trigger/any/1/field",
@@ -143,7 +143,7 @@ MEANT = {
             column=74,
         ),
     ),
-    "a time zone that is none": (
+    "an unknown time zone": (
         hours("Mars/Olympus", "monday_friday: 09:00-17:00"),
         Finding(
             "/auto_approval/global_settings/business_hours/timezone",
@@ -164,9 +164,9 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("case", MEANT)
+@pytest.mark.parametrize("case", INVALID_RULES)
 def test_rules_that_cannot_work_are_rejected(case: str) -> None:
-    text, finding = MEANT[case]
+    text, finding = INVALID_RULES[case]
     assert findings(text) == [finding]
 
 

@@ -12,7 +12,7 @@ from cairn.definitions.rules import load
 from tests.definitions.test_rules import FOLDER
 
 
-def test_the_rules_of_the_first_story() -> None:
+def test_the_sample_checkpoint_rules_are_compiled() -> None:
     assert load((FOLDER / "valid" / "sample-checkpoint-rules.yaml").read_text("utf-8")).rulebook == Rulebook(
         (
             Rule(
@@ -69,7 +69,7 @@ def test_the_rules_of_the_first_story() -> None:
     )
 
 
-def test_the_rules_of_the_fourth_story() -> None:
+def test_the_sample_auto_approval_rules_are_compiled() -> None:
     auto = RuleSection.AUTO_APPROVAL
     assert load((FOLDER / "valid" / "sample-auto-approval.yaml").read_text("utf-8")).rulebook == Rulebook(
         (

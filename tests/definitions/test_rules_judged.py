@@ -1,4 +1,4 @@
-"""Verdicts of the example rules: what each asks about, approves and holds back."""
+"""Verdicts of the sample rules."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.mentions import mentions
 OPEN = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)  # Monday, 10:00 in New York
 NIGHT = datetime(2026, 3, 3, 3, 0, tzinfo=UTC)
 SATURDAY = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
-ASKING = "sample-checkpoint-rules.yaml"
-APPROVING = "sample-auto-approval.yaml"
+CHECKPOINT_RULES = "sample-checkpoint-rules.yaml"
+AUTO_APPROVAL_RULES = "sample-auto-approval.yaml"
 
 
 @cache
@@ -38,34 +38,79 @@ def judged(
     return judge(books, RuleQuestion(kind, id, "e", "step", at, action), lambda _: MISSING)
 
 
-def act(operation: str, risk: str = "high", confidence: float | None = 0.95, **parameters: float) -> ProposedAction:
+def propose(operation: str, risk: str = "high", confidence: float | None = 0.95, **parameters: float) -> ProposedAction:
     return ProposedAction(operation, parameters, RiskLevel(risk), confidence)
 
 
 TABLE = {
-    "a large refund needs two": (ASKING, act("refund", amount=1000.01), "High-Value Financial Operations", True),
-    "at the bound it does not": (ASKING, act("refund", amount=1000), "", None),
-    "nor at medium risk": (ASKING, act("refund", "medium", amount=5000), "", None),
-    "nor for another operation": (ASKING, act("send_email", amount=5000), "", None),
-    "deleting is looked at": (ASKING, act("drop_table", "critical"), "Data Deletion Safety", True),
-    "who is not sure asks": (ASKING, act("send_email", "low", 0.74), "Low Confidence Decisions", True),
-    "the lower priority first": (ASKING, act("delete", "high", 0.1), "Data Deletion Safety", True),
-    "safe operations pass": (ASKING, act("query", "low"), "Auto-Approve Safe Operations", False),
-    "but not if unsure": (ASKING, act("query", "low", 0.5), "Low Confidence Decisions", True),
-    "without a confidence people are asked": (ASKING, act("query", "low", None), "Low Confidence Decisions", True),
-    "a refund without an amount needs two": (ASKING, act("refund"), "High-Value Financial Operations", True),
-    "safe reads pass": (APPROVING, act("read", "low", 0.8), "Auto-Approve Safe Reads", False),
-    "a little less sure they do not": (APPROVING, act("read", "low", 0.79), "", None),
-    "without a confidence they do not": (APPROVING, act("read", "low", None), "", None),
-    "a small refund passes": (
-        APPROVING,
-        act("financial_transaction", "medium", 0.9, amount=50),
+    "a large refund requires approval": (
+        CHECKPOINT_RULES,
+        propose("refund", amount=1000.01),
+        "High-Value Financial Operations",
+        True,
+    ),
+    "a refund of exactly the limit doesn't": (CHECKPOINT_RULES, propose("refund", amount=1000), "", None),
+    "a refund of medium risk doesn't": (CHECKPOINT_RULES, propose("refund", "medium", amount=5000), "", None),
+    "another operation doesn't": (CHECKPOINT_RULES, propose("send_email", amount=5000), "", None),
+    "deletion requires approval": (CHECKPOINT_RULES, propose("drop_table", "critical"), "Data Deletion Safety", True),
+    "low confidence requires approval": (
+        CHECKPOINT_RULES,
+        propose("send_email", "low", 0.74),
+        "Low Confidence Decisions",
+        True,
+    ),
+    "the rule with the lower priority number applies": (
+        CHECKPOINT_RULES,
+        propose("delete", "high", 0.1),
+        "Data Deletion Safety",
+        True,
+    ),
+    "a safe operation is approved": (CHECKPOINT_RULES, propose("query", "low"), "Auto-Approve Safe Operations", False),
+    "a safe operation with low confidence isn't": (
+        CHECKPOINT_RULES,
+        propose("query", "low", 0.5),
+        "Low Confidence Decisions",
+        True,
+    ),
+    "a safe operation without confidence requires approval": (
+        CHECKPOINT_RULES,
+        propose("query", "low", None),
+        "Low Confidence Decisions",
+        True,
+    ),
+    "a refund without an amount requires approval": (
+        CHECKPOINT_RULES,
+        propose("refund"),
+        "High-Value Financial Operations",
+        True,
+    ),
+    "a safe read is approved": (AUTO_APPROVAL_RULES, propose("read", "low", 0.8), "Auto-Approve Safe Reads", False),
+    "a safe read with too little confidence isn't": (AUTO_APPROVAL_RULES, propose("read", "low", 0.79), "", None),
+    "a safe read without confidence isn't": (AUTO_APPROVAL_RULES, propose("read", "low", None), "", None),
+    "a small refund is approved": (
+        AUTO_APPROVAL_RULES,
+        propose("financial_transaction", "medium", 0.9, amount=50),
         "Auto-Approve Small Refunds",
         False,
     ),
-    "a larger one does not": (APPROVING, act("financial_transaction", "low", 0.99, amount=50.01), "", None),
-    "one without an amount does not": (APPROVING, act("financial_transaction", "low", 0.99), "", None),
-    "nor a negative one": (APPROVING, act("financial_transaction", "low", 0.99, amount=-1_000_000), "", None),
+    "a larger refund isn't": (
+        AUTO_APPROVAL_RULES,
+        propose("financial_transaction", "low", 0.99, amount=50.01),
+        "",
+        None,
+    ),
+    "a small refund without an amount isn't": (
+        AUTO_APPROVAL_RULES,
+        propose("financial_transaction", "low", 0.99),
+        "",
+        None,
+    ),
+    "a refund with a negative amount isn't": (
+        AUTO_APPROVAL_RULES,
+        propose("financial_transaction", "low", 0.99, amount=-1_000_000),
+        "",
+        None,
+    ),
 }
 
 
@@ -77,21 +122,21 @@ def test_the_verdict_of_each_example_rule(case: str) -> None:
 
 
 @pytest.mark.parametrize("at", [NIGHT, SATURDAY])
-def test_outside_business_hours_people_are_asked(at: datetime) -> None:
-    verdict = judged(APPROVING, action=act("read", "low"), at=at)
+def test_outside_business_hours_approval_is_required(at: datetime) -> None:
+    verdict = judged(AUTO_APPROVAL_RULES, action=propose("read", "low"), at=at)
     assert (verdict.rule, verdict.requires_approval, verdict.terms.timeout) == ("Auto-Approve Safe Reads", True, 3600.0)
     assert verdict.evaluated_rules[0].outcome == mentions()
 
 
 def test_a_quarter_of_the_emails_is_approved_automatically() -> None:
-    mail = act("send_email", "low", 0.9)
-    approved = sum(judged(APPROVING, action=mail, id=str(n)).requires_approval is False for n in range(1000))
+    mail = propose("send_email", "low", 0.9)
+    approved = sum(judged(AUTO_APPROVAL_RULES, action=mail, id=str(n)).requires_approval is False for n in range(1000))
     assert 200 < approved < 300
 
 
 def test_an_automatic_approval_has_its_reasons() -> None:
-    """The notification of the story names each condition with its value."""
-    verdict = judged(APPROVING, action=act("financial_transaction", "low", 0.92, amount=35))
+    """The notification lists each condition with its value."""
+    verdict = judged(AUTO_APPROVAL_RULES, action=propose("financial_transaction", "low", 0.92, amount=35))
     assert (verdict.notify, verdict.terms.channels) == (True, ("teams",))
     assert verdict.evaluated_rules[1].conditions == (
         ConditionResult("risk_level", "low or medium", "low", True),
@@ -102,16 +147,16 @@ def test_an_automatic_approval_has_its_reasons() -> None:
 
 
 def test_requiring_approval_wins_over_automatic_approval() -> None:
-    unsure = act("read", "low", 0.8)
-    assert judged(ASKING, APPROVING, action=unsure).rule == "Auto-Approve Safe Operations"
-    large = act("financial_transaction", "high", 0.99, amount=2000)
-    assert judged(APPROVING, ASKING, action=large).rule == "High-Value Financial Operations"
-    assert judged(APPROVING, ASKING, action=large).scope == "pipeline"
+    unsure = propose("read", "low", 0.8)
+    assert judged(CHECKPOINT_RULES, AUTO_APPROVAL_RULES, action=unsure).rule == "Auto-Approve Safe Operations"
+    large = propose("financial_transaction", "high", 0.99, amount=2000)
+    assert judged(AUTO_APPROVAL_RULES, CHECKPOINT_RULES, action=large).rule == "High-Value Financial Operations"
+    assert judged(AUTO_APPROVAL_RULES, CHECKPOINT_RULES, action=large).scope == "pipeline"
 
 
 def test_rules_about_actions_ignore_other_approvals() -> None:
     assert [
-        judged(ASKING, APPROVING, action=None, kind=kind).requires_approval
+        judged(CHECKPOINT_RULES, AUTO_APPROVAL_RULES, action=None, kind=kind).requires_approval
         for kind in ApprovalKind
         if kind is not ApprovalKind.ACTION
     ] == [None] * 5

@@ -89,7 +89,7 @@ def test_the_digest_covers_what_users_see_but_not_times() -> None:
     assert compile_policies(touched) == after
 
 
-def test_the_graph_is_fixed_at_the_start_and_the_rest_is_the_newest() -> None:
+def test_the_graph_is_that_of_the_start_and_all_else_is_the_newest() -> None:
     old = saved(DOCUMENT)
     listed: Any = DOCUMENT["checkpoints"]
     renamed = listed[1] | {

@@ -207,7 +207,7 @@ def test_a_form_without_a_prompt_is_explained_by_its_description() -> None:
     assert expanded[path[0]][path[1]][path[2]] == "So"
 
 
-def test_the_output_of_a_form_is_what_it_saves() -> None:
+def test_the_output_of_a_form_is_the_artifact_that_it_saves() -> None:
     checkpoint = full(form=["a"], outputs=["my goals.json"])
     form = checkpoint["execution"]["human_only_config"]
     assert (form["save_as_artifact"], form["artifact_name"], form["artifact_format"]) == (True, "my goals", "json")

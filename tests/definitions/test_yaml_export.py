@@ -122,7 +122,7 @@ def test_a_definition_without_matching_short_forms_is_exported_in_full() -> None
     assert canonical(expand(decode_yaml(text)[0])) == canonical(document)
 
 
-def test_a_task_beside_a_form_stays_a_task() -> None:
+def test_a_form_checkpoint_keeps_its_task_prompt() -> None:
     text = apply_again(pipeline({"key": "a", "form": [], "instructions": {"task_prompt": "x"}}))
     assert "    instructions: { task_prompt: x }\n" in text
 

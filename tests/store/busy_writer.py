@@ -1,4 +1,4 @@
-"""Saves runs and prints each acknowledged save, until it is killed."""
+"""Save runs and print each acknowledged save, until the process is killed."""
 
 from __future__ import annotations
 

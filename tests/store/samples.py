@@ -1,4 +1,4 @@
-"""Pipelines and runs to store, without definition checks or files: the document contains the plan."""
+"""Sample pipelines and runs. They need no definition checks and no files, because the document contains the plan."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def make_document(*keys: str, pipeline_id: str | None = None, version: int = 1, 
 
 
 class SamplePlans(PlanCache):
-    """Compiles to functions without approvals, or to the given policies."""
+    """Compiles checkpoints to functions without approvals, unless `policies` are set."""
 
     def __init__(self, policies: Mapping[str, CheckpointPolicy] | None = None, **fields: Any) -> None:
         self.policies: dict[int, Mapping[str, CheckpointPolicy]] = {1: policies or {}}  # by revision

@@ -24,15 +24,15 @@ CONTENTS = {
     "one byte": b"\0",
     "small": b"x" * 511,
     "small text": b"word " * 150,
-    "all that a row takes": NOISE[:MAX_INLINE],
-    "more than a row takes": NOISE[: MAX_INLINE + 1],
+    "largest inline content": NOISE[:MAX_INLINE],
+    "smallest content in chunks": NOISE[: MAX_INLINE + 1],
     "compressible": b'{"a": 1}' * 1000,
     "incompressible": NOISE[:5000],
     "one chunk": b"y" * CHUNK,
     "one byte more": b"y" * (CHUNK + 1),
     "large noise": NOISE * 2,
     "large text": b"line of text\n" * 300_000,
-    "begins like noise": NOISE[: 70 * 1024] + b"z" * CHUNK,
+    "incompressible at the start": NOISE[: 70 * 1024] + b"z" * CHUNK,
 }
 
 
@@ -51,12 +51,12 @@ def count(database: Database) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-@pytest.mark.parametrize("way", ["whole", "stream", "file"])
-def test_content_is_read_back_unchanged(database: Database, name: str, way: str) -> None:
+@pytest.mark.parametrize("method", ["bytes", "stream", "file"])
+def test_content_is_read_back_unchanged(database: Database, name: str, method: str) -> None:
     content = CONTENTS[name]
-    if way == "whole":
+    if method == "bytes":
         checksum = database.transact_now(lambda c: blobs.put(c, content))
-    elif way == "stream":
+    elif method == "stream":
         pieces = (content[at : at + 10_007] for at in range(0, len(content), 10_007))
         checksum, size = blobs.put_stream(database, pieces)
         assert size == len(content)
@@ -72,11 +72,11 @@ def test_content_is_read_back_unchanged(database: Database, name: str, way: str)
     assert count(database) == (1, 0 if len(content) <= MAX_INLINE else -(-len(content) // CHUNK))
 
 
-@pytest.mark.parametrize("again", ["whole", "stream"])
-def test_the_same_content_is_stored_once(database: Database, again: str) -> None:
+@pytest.mark.parametrize("method", ["bytes", "stream"])
+def test_the_same_content_is_stored_once(database: Database, method: str) -> None:
     content = CONTENTS["one byte more"]
     first = database.transact_now(lambda c: blobs.put(c, content))
-    if again == "whole":
+    if method == "bytes":
         assert database.transact_now(lambda c: blobs.put(c, content)) == first
     else:
         assert blobs.put_stream(database, iter([content])) == (first, len(content))
@@ -121,16 +121,16 @@ def test_reading_unknown_content_fails(database: Database) -> None:
     assert database.read(lambda c: blobs.size_of(c, "abc")) is None
 
 
-@pytest.mark.parametrize("way", ["whole", "stream"])
-@pytest.mark.parametrize("reached", range(4))
-def test_interrupted_content_is_absent_and_can_be_stored_again(database: Database, reached: int, way: str) -> None:
+@pytest.mark.parametrize("method", ["bytes", "stream"])
+@pytest.mark.parametrize("commits", range(4))
+def test_interrupted_content_is_absent_and_can_be_stored_again(database: Database, commits: int, method: str) -> None:
     content = NOISE * 2
-    left = [reached]
+    remaining = [commits]
 
     def crash(point: str) -> None:
         if point == "before_commit":
-            left[0] -= 1
-            if left[0] < 0:
+            remaining[0] -= 1
+            if remaining[0] < 0:
                 raise OSError("crash")
 
     database.fault = crash
@@ -139,7 +139,7 @@ def test_interrupted_content_is_absent_and_can_be_stored_again(database: Databas
     database.fault = lambda _: None
     with pytest.raises(MissingBlob):
         database.read(lambda c: blobs.read(c, checksum_of(content)))
-    if way == "whole":
+    if method == "bytes":
         database.transact_now(lambda c: blobs.put(c, content))
     else:
         blobs.put_stream(database, iter([content]))
@@ -157,15 +157,15 @@ def test_a_failed_stream_leaves_nothing(database: Database) -> None:
     assert count(database) == (0, 0)
 
 
-CHANGED = sa.update(blob_chunks).values(data=b"harm")
+CHANGED = sa.update(blob_chunks).values(data=b"damage")
 MISSING = sa.delete(blob_chunks).where(blob_chunks.c.number == 0)
 
 
 @pytest.mark.parametrize(
-    ("name", "harm"),
+    ("name", "damage"),
     [
-        pytest.param("small", sa.update(table).values(data=b"harm"), id="small changed"),
-        pytest.param("small text", sa.update(table).values(data=b"harm"), id="small text changed"),
+        pytest.param("small", sa.update(table).values(data=b"damage"), id="small changed"),
+        pytest.param("small text", sa.update(table).values(data=b"damage"), id="small text changed"),
         pytest.param("small", sa.update(table).values(data=None), id="small missing"),
         pytest.param("compressible", CHANGED, id="compressible changed"),
         pytest.param("compressible", MISSING, id="compressible missing"),
@@ -173,9 +173,9 @@ MISSING = sa.delete(blob_chunks).where(blob_chunks.c.number == 0)
         pytest.param("large noise", MISSING, id="large noise missing"),
     ],
 )
-def test_damaged_content_is_never_returned(database: Database, name: str, harm: Any) -> None:
+def test_damaged_content_is_never_returned(database: Database, name: str, damage: Any) -> None:
     checksum = database.transact_now(lambda c: blobs.put(c, CONTENTS[name]))
-    database.transact_now(lambda c: c.execute(harm))
+    database.transact_now(lambda c: c.execute(damage))
     with pytest.raises(DamagedBlob, match=checksum):
         database.read(lambda c: blobs.read(c, checksum))
     with pytest.raises(DamagedBlob):
@@ -185,12 +185,13 @@ def test_damaged_content_is_never_returned(database: Database, name: str, harm: 
 # ---- clean-up ------------------------------------------------------------------------------------------
 def test_unreferenced_content_is_deleted(database: Database) -> None:
     old = datetime.now(UTC) - timedelta(days=2)
-    kept = database.transact_now(lambda c: blobs.put(c, b"input", old))
-    loose = database.transact_now(lambda c: blobs.put(c, b"loose" * 1000, old))
-    fresh = database.transact_now(lambda c: blobs.put(c, b"fresh"))
-    create_run(database, make_document("a"), input_checksum=kept)
+    referenced = database.transact_now(lambda c: blobs.put(c, b"input", old))
+    unreferenced = database.transact_now(lambda c: blobs.put(c, b"loose" * 1000, old))
+    recent = database.transact_now(lambda c: blobs.put(c, b"fresh"))
+    create_run(database, make_document("a"), input_checksum=referenced)
     assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 1
-    assert [database.read(lambda c, of=of: blobs.size_of(c, of)) for of in (kept, loose, fresh)] == [5, None, 5]
+    checksums = (referenced, unreferenced, recent)
+    assert [database.read(lambda c, key=key: blobs.size_of(c, key)) for key in checksums] == [5, None, 5]
     assert count(database) == (2, 0)
     assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 0
 
@@ -225,13 +226,13 @@ def test_the_sweep_continues_where_it_stopped(database: Database) -> None:
 
 
 def test_the_sweep_knows_every_reference() -> None:
-    refers = {
+    references = {
         f"{column.table.name}.{column.name}"
-        for of in table.metadata.sorted_tables
-        for column in of.c
+        for other in table.metadata.sorted_tables
+        for column in other.c
         if any(key.column is table.c.checksum for key in column.foreign_keys)
     }
-    assert refers == {
+    assert references == {
         f"{blob_chunks.name}.checksum",
         f"{pipeline_runs.name}.input_checksum",
         f"{uploads.name}.checksum",

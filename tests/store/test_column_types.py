@@ -85,7 +85,7 @@ def test_times_are_read_back_in_utc_and_sort(database: Database) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
-def test_text_that_postgresql_cannot_store_is_refused_on_both(database: Database, text: str) -> None:
+def test_text_that_postgresql_cannot_store_is_rejected_on_both(database: Database, text: str) -> None:
     row = token(name=text)
     prepared = insert_into(api_tokens)
     writes: list[Write] = [
@@ -99,7 +99,7 @@ def test_text_that_postgresql_cannot_store_is_refused_on_both(database: Database
             database.transact_now(write)
 
 
-def test_a_time_without_a_zone_is_refused(database: Database) -> None:
+def test_a_time_without_a_zone_is_rejected(database: Database) -> None:
     row = token(created_at=datetime(2026, 1, 1))  # noqa: DTZ001
     writes: list[Write] = [
         lambda c: c.execute(sa.insert(api_tokens).values(row)),

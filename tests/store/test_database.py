@@ -28,8 +28,8 @@ def put(key: str, value: Any = 1) -> Change:
     return change
 
 
-def nothing(_: sa.Connection) -> None:
-    """Changes and reads nothing."""
+def do_nothing(_: sa.Connection) -> None:
+    """A change or a read without statements."""
 
 
 def keys(database: Database) -> list[str]:
@@ -69,11 +69,11 @@ async def test_a_failed_statement_does_not_stop_the_next_change(database: Databa
 
 
 @pytest.mark.parametrize("error", [StopIteration("no more"), SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
-async def test_every_caller_gets_a_result_whatever_is_raised(database: Database, error: BaseException) -> None:
+async def test_every_caller_gets_a_result_for_any_exception(database: Database, error: BaseException) -> None:
     for use in (
         database.transact(fail_after(put("a"), error)),
         asyncio.to_thread(database.transact_now, fail_after(put("a"), error)),
-        database.aread(fail_after(nothing, error)),
+        database.aread(fail_after(do_nothing, error)),
     ):
         with pytest.raises(RuntimeError, match=type(error).__name__) as raised:
             await asyncio.wait_for(use, 5)
@@ -85,9 +85,9 @@ async def test_every_caller_gets_a_result_whatever_is_raised(database: Database,
 async def test_twenty_callers_are_served_fairly(database: Database) -> None:
     """No caller starves while others are served repeatedly.
 
-    A turn counts when the change begins, because how long the machine then takes doesn't depend on the database.
+    A turn counts when the change begins, because the time that it takes doesn't depend on the database.
     """
-    await asyncio.gather(*(database.transact(nothing) for _ in range(20)))  # opens the connections
+    await asyncio.gather(*(database.transact(do_nothing) for _ in range(20)))  # opens the connections
     turns: list[int] = []
 
     async def call(caller: int) -> None:
@@ -153,13 +153,13 @@ def test_a_result_for_a_closed_loop_is_ignored(database: Database) -> None:
 
 # ---- reads -----------------------------------------------------------------------------------------
 def test_a_read_sees_one_snapshot(database: Database) -> None:
-    def look(connection: sa.Connection) -> tuple[int, int]:
+    def count_twice(connection: sa.Connection) -> tuple[int, int]:
         count = sa.select(sa.func.count()).select_from(settings)
         before = connection.execute(count).scalar_one()
         database.transact_now(put("between"))
         return before, connection.execute(count).scalar_one()
 
-    assert database.read(look) == (0, 0)
+    assert database.read(count_twice) == (0, 0)
     assert keys(database) == ["between"]
 
 
@@ -206,13 +206,13 @@ def test_a_read_cannot_change_anything(database: Database) -> None:
 
 # ---- failures --------------------------------------------------------------------------------------
 async def test_a_failed_commit_fails_all_changes_of_its_batch(database: Database) -> None:
-    def break_down(point: str) -> None:
+    def fail(point: str) -> None:
         if point == "before_commit":
-            raise OSError("no commit today")
+            raise OSError("commit failed")
 
-    database.fault = break_down
+    database.fault = fail
     answers = await asyncio.gather(*(database.transact(put(key)) for key in "abc"), return_exceptions=True)
-    assert [str(answer) for answer in answers] == ["no commit today"] * 3
+    assert [str(answer) for answer in answers] == ["commit failed"] * 3
     assert keys(database) == []
     database.fault = lambda _: None
     assert await database.transact(put("d")) == "d"
@@ -226,18 +226,18 @@ async def test_fault_points_surround_the_commit(database: Database) -> None:
 
 
 async def test_a_commit_is_durable_even_if_its_result_is_lost(database: Database) -> None:
-    def break_down(point: str) -> None:
+    def fail(point: str) -> None:
         if point == "after_commit":
             raise OSError("gone")
 
-    database.fault = break_down
+    database.fault = fail
     with pytest.raises(OSError, match="gone"):
         await database.transact(put("a"))
     assert keys(database) == ["a"]
 
 
 # ---- lifecycle -------------------------------------------------------------------------------------
-def test_closing_finishes_what_was_accepted(database_url: str) -> None:
+def test_closing_finishes_accepted_changes(database_url: str) -> None:
     database = Database(database_url)
     with ThreadPoolExecutor(10) as pool:
         waiting = [pool.submit(database.transact_now, put(f"k{n}")) for n in range(10)]
@@ -249,13 +249,13 @@ def test_closing_finishes_what_was_accepted(database_url: str) -> None:
         assert len(keys(again)) == 10
 
 
-async def test_a_closed_database_refuses_every_use(database: Database) -> None:
+async def test_a_closed_database_rejects_changes_and_reads(database: Database) -> None:
     await asyncio.to_thread(database.close)
     uses: list[Callable[[], Awaitable[Any]]] = [
         lambda: database.transact(put("a")),
         lambda: asyncio.to_thread(database.transact_now, put("a")),
-        lambda: asyncio.to_thread(database.read, nothing),
-        lambda: database.aread(nothing),
+        lambda: asyncio.to_thread(database.read, do_nothing),
+        lambda: database.aread(do_nothing),
     ]
     for use in uses:
         with pytest.raises(DatabaseClosed):
@@ -270,7 +270,7 @@ async def test_a_closed_database_refuses_every_use(database: Database) -> None:
         ("mysql://localhost/x", "SQLite.*PostgreSQL"),
     ],
 )
-def test_unsupported_databases_are_refused(url: str, words: str) -> None:
+def test_unsupported_databases_are_rejected(url: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Database(url)
 

@@ -24,12 +24,12 @@ from cairn.store.tables import pipeline_runs, pipelines
 from tests.mentions import mentions
 from tests.store.samples import NOON, RunHarness, create_run, make_document
 
-OWN = ("created", "updated", "deleted", "restored", "reverted")
+PIPELINE_EVENTS = ("created", "updated", "deleted", "restored", "reverted")
 
 
 @pytest.fixture
 def harness(database: Database) -> RunHarness:
-    """Six events of a run, two of its pipeline."""
+    """A run with six events, and two events of its pipeline."""
     harness = create_run(database, make_document("a", "b"))
     harness.send(StartRun())
     harness.send(PauseRun())
@@ -53,7 +53,7 @@ def rows(harness: RunHarness) -> list[sa.RowMapping]:
 
 
 def tamper(harness: RunHarness, *statements: str, **values: Any) -> None:
-    """Change rows behind Cairn's back."""
+    """Change rows directly in the database, without the triggers."""
 
     def change(connection: sa.Connection) -> None:
         if harness.database.kind == "sqlite":
@@ -67,7 +67,7 @@ def tamper(harness: RunHarness, *statements: str, **values: Any) -> None:
     harness.database.transact_now(change)
 
 
-def verdict(harness: RunHarness, chain: str | None = None) -> VerificationResult:
+def verification(harness: RunHarness, chain: str | None = None) -> VerificationResult:
     return harness.database.read(lambda c: verify(c, chain))
 
 
@@ -104,11 +104,11 @@ def test_events_record_actor_time_and_subjects(harness: RunHarness) -> None:
 def test_an_intact_trail_is_valid(harness: RunHarness) -> None:
     run, pipeline = harness.loaded.facts.run_id, harness.loaded.facts.pipeline_id
     count = len(rows(harness))
-    assert verdict(harness) == VerificationResult(2, count + 2, ())
-    assert verdict(harness, run) == VerificationResult(1, count, ())
-    assert verdict(harness, pipeline) == VerificationResult(1, 2, ())
-    assert verdict(harness, "unknown") == VerificationResult(0, 0, ())
-    assert verdict(harness).valid
+    assert verification(harness) == VerificationResult(2, count + 2, ())
+    assert verification(harness, run) == VerificationResult(1, count, ())
+    assert verification(harness, pipeline) == VerificationResult(1, 2, ())
+    assert verification(harness, "unknown") == VerificationResult(0, 0, ())
+    assert verification(harness).valid
 
 
 def test_metadata_is_exact(harness: RunHarness) -> None:
@@ -116,7 +116,7 @@ def test_metadata_is_exact(harness: RunHarness) -> None:
     append(harness, "pipeline_updated", value)
     query = sa.select(table.c["metadata"]).order_by(table.c.id.desc()).limit(1)
     assert harness.database.read(lambda c: c.execute(query).scalar_one()) == value
-    assert verdict(harness).valid
+    assert verification(harness).valid
 
 
 def test_an_appended_event_makes_loaded_runs_stale(harness: RunHarness) -> None:
@@ -127,7 +127,7 @@ def test_an_appended_event_makes_loaded_runs_stale(harness: RunHarness) -> None:
         harness.send(RollBack("r", -1))
     harness.loaded = harness.load()
     harness.send(RollBack("r", -1))
-    assert verdict(harness).valid
+    assert verification(harness).valid
     assert rows(harness)[-1]["seq"] == harness.loaded.event_seq
 
 
@@ -150,26 +150,26 @@ COLUMNS = {
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_changed_event_is_found(harness: RunHarness, column: str) -> None:
     tamper(harness, f"UPDATE events SET {column} = {COLUMNS[column]} WHERE chain = :run AND seq = 2")
-    found = verdict(harness)
+    found = verification(harness)
     assert [(broken.seq, broken.reason) for broken in found.broken] == [(2, mentions())]
-    assert verdict(harness, harness.loaded.facts.pipeline_id).valid
+    assert verification(harness, harness.loaded.facts.pipeline_id).valid
 
 
 def test_a_changed_id_is_found(harness: RunHarness) -> None:
     tamper(harness, "UPDATE events SET event_id = 'other' WHERE chain = :run AND seq = 2")
-    assert [(broken.seq, broken.reason) for broken in verdict(harness).broken] == [(2, mentions())]
+    assert [(broken.seq, broken.reason) for broken in verification(harness).broken] == [(2, mentions())]
 
 
 def test_a_removed_event_is_found(harness: RunHarness) -> None:
     tamper(harness, "DELETE FROM events WHERE chain = :run AND seq IN (2, 3)")
-    assert [(b.seq, b.reason) for b in verdict(harness).broken] == [(4, mentions("2"))]
+    assert [(b.seq, b.reason) for b in verification(harness).broken] == [(4, mentions("2"))]
 
 
 def test_a_removed_event_with_renumbered_successors_is_found(harness: RunHarness) -> None:
     last = len(rows(harness))
     moves = [f"UPDATE events SET seq = {seq - 1} WHERE chain = :run AND seq = {seq}" for seq in range(3, last + 1)]
     tamper(harness, "DELETE FROM events WHERE chain = :run AND seq = 2", *moves)
-    found = verdict(harness).broken
+    found = verification(harness).broken
     assert found[0].seq == 2
     assert found[-1].reason == mentions("1")
 
@@ -177,12 +177,12 @@ def test_a_removed_event_with_renumbered_successors_is_found(harness: RunHarness
 def test_a_truncated_trail_is_found(harness: RunHarness) -> None:
     last = len(rows(harness))
     tamper(harness, "DELETE FROM events WHERE chain = :run AND seq > 1")
-    assert [(b.seq, b.reason) for b in verdict(harness).broken] == [(2, mentions(last - 1))]
+    assert [(b.seq, b.reason) for b in verification(harness).broken] == [(2, mentions(last - 1))]
 
 
 def test_a_deleted_trail_is_found(harness: RunHarness) -> None:
     tamper(harness, "DELETE FROM events WHERE chain = :run")
-    found = verdict(harness)
+    found = verification(harness)
     assert (found.chains, [b.seq for b in found.broken]) == (2, [1])
 
 
@@ -190,7 +190,7 @@ def test_a_forged_last_event_is_found(harness: RunHarness) -> None:
     chain = harness.loaded.chain
     _, forged = events.seal(chain, [EventRecord("run_completed", {})], "eve", NOON)
     harness.database.transact_now(lambda c: events.insert(c, forged))
-    assert [(b.seq, b.reason) for b in verdict(harness).broken] == [(chain.seq + 1, mentions())]
+    assert [(b.seq, b.reason) for b in verification(harness).broken] == [(chain.seq + 1, mentions())]
 
 
 def test_a_rewritten_trail_is_found_by_its_head(harness: RunHarness) -> None:
@@ -201,7 +201,7 @@ def test_a_rewritten_trail_is_found_by_its_head(harness: RunHarness) -> None:
     )
     records = [EventRecord("run_started", {})] * harness.loaded.event_seq
     harness.database.transact_now(lambda c: events.insert(c, events.seal(begin, records, "eve", NOON)[1]))
-    assert [b.seq for b in verdict(harness).broken] == [harness.loaded.event_seq]
+    assert [b.seq for b in verification(harness).broken] == [harness.loaded.event_seq]
 
 
 # ---- pipeline events ---------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_a_pipeline_has_its_own_chain(harness: RunHarness) -> None:
 # ---- descriptions ------------------------------------------------------------------------------------
 def test_every_event_has_a_sentence() -> None:
     assert {str(each) for each in EventType} <= set(SENTENCES)
-    assert {f"pipeline_{what}" for what in OWN} <= set(SENTENCES)
+    assert {f"pipeline_{change}" for change in PIPELINE_EVENTS} <= set(SENTENCES)
 
 
 def test_every_approval_kind_and_wait_has_its_own_sentence() -> None:
@@ -277,5 +277,5 @@ def test_a_removed_global_event_is_found(harness: RunHarness) -> None:
     for number in range(2):
         append_global(harness.database, "something_happened", number=number)
     tamper(harness, "DELETE FROM events WHERE chain = 'global' AND seq = 2")
-    [broken] = verdict(harness, "global").broken
+    [broken] = verification(harness, "global").broken
     assert (broken.chain, broken.seq, broken.reason) == ("global", 2, mentions("1"))

@@ -1,4 +1,4 @@
-"""After a kill, acknowledged writes exist and no transaction is half done."""
+"""After a kill, all acknowledged writes exist and no transaction is incomplete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pipelines and definitions: every revision is stored, run versions are never reused."""
+"""Pipelines and definitions: every revision is stored, and run versions are never reused."""
 
 from __future__ import annotations
 
@@ -108,16 +108,16 @@ def test_a_version_is_assigned_once(database: Database) -> None:
     of = first["pipeline_id"]
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON))
 
-    def take(_: int) -> int:
+    def allocate(_: int) -> int:
         return database.transact_now(lambda c: pipeline_rows.allocate_run_version(c, of))
 
     with ThreadPoolExecutor(8) as pool:
-        assert sorted(pool.map(take, range(20))) == list(range(1, 21))
+        assert sorted(pool.map(allocate, range(20))) == list(range(1, 21))
     database.transact_now(lambda c: pipeline_rows.save_revision(c, first, "ann", NOON, expected=1))
-    assert take(0) == 21
+    assert allocate(0) == 21
     changed = make_document("a", "b", pipeline_id=of, version=2)
     database.transact_now(lambda c: pipeline_rows.save_revision(c, changed, "ann", NOON, expected=2))
-    assert take(0) == 1
+    assert allocate(0) == 1
 
 
 def test_versions_of_runs_are_unique_and_test_runs_have_none(database: Database) -> None:
@@ -177,7 +177,7 @@ def test_a_plan_is_compiled_once_for_each_revision(database: Database) -> None:
 
 
 def test_a_revision_that_was_rolled_back_is_forgotten(database: Database) -> None:
-    """The number is reused for another definition."""
+    """The next definition reuses its number."""
     first = make_document("a")
     harness = create_run(database, first)
     slow, fast = ({**first, "config": {"auto_advance": quick}} for quick in (False, True))

@@ -23,7 +23,7 @@ _FIRST = PreparedQuery(
     .where(pipelines.c.revision == 1, pipelines.c.pipeline_id == sa.bindparam("id", type_=Text()))
     .limit(1)
 )
-_TAKE = PreparedQuery(
+_UPDATE_RETURNING = PreparedQuery(
     sa.update(pipelines)
     .where(pipelines.c.pipeline_id == sa.bindparam("id", type_=Text()))
     .values(last_run_version=pipelines.c.last_run_version + 10)
@@ -39,13 +39,13 @@ def pipeline_id(database: Database) -> str:
 
 
 def test_rows_equal_those_of_sqlalchemy(database: Database, pipeline_id: str) -> None:
-    """Including times, JSON, booleans and NULL."""
+    """This includes times, JSON, booleans and NULL."""
 
-    def both(connection: sa.Connection) -> tuple[Any, Any]:
+    def run_both(connection: sa.Connection) -> tuple[Any, Any]:
         query = sa.select(pipelines).where(pipelines.c.pipeline_id == pipeline_id)
         return _BY_ID.all(connection, {"id": pipeline_id}), connection.execute(query).all()
 
-    [prepared], [ordinary] = database.read(both)
+    [prepared], [ordinary] = database.read(run_both)
     assert prepared._asdict() == ordinary._asdict()
     assert (prepared.created_at.tzinfo, type(prepared.checkpoint_order)) == (UTC, list)
     assert database.read(lambda c: _BY_ID.first(c, {"id": "nobody"})) is None
@@ -59,7 +59,7 @@ def test_statements_can_contain_fixed_values(database: Database, pipeline_id: st
 
 def test_an_update_can_return_rows(database: Database, pipeline_id: str) -> None:
     before = database.read(lambda c: _BY_ID.all(c, {"id": pipeline_id}))[0].last_run_version
-    updated = database.transact_now(lambda c: _TAKE.all(c, {"id": pipeline_id}))
+    updated = database.transact_now(lambda c: _UPDATE_RETURNING.all(c, {"id": pipeline_id}))
     assert [row.last_run_version for row in updated] == [before + 10]
 
 
@@ -74,7 +74,7 @@ def test_errors_equal_those_of_sqlalchemy(database: Database, pipeline_id: str) 
         database.read(lambda c: broken.all(c, {}))
 
 
-def test_a_time_without_a_zone_is_refused(database: Database, pipeline_id: str) -> None:
+def test_a_time_without_a_zone_is_rejected(database: Database, pipeline_id: str) -> None:
     row = database.read(lambda c: _BY_ID.all(c, {"id": pipeline_id}))[0]._asdict()
     row |= {"pipeline_id": "other", "created_at": datetime(2026, 1, 1)}  # noqa: DTZ001
     with pytest.raises(Unstorable):

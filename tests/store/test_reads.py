@@ -70,14 +70,14 @@ class Reply:
     """Resolves for a waiting thread, without an event loop."""
 
     def __init__(self) -> None:
-        self._come = Event()
+        self._delivered = Event()
 
     def is_awaited(self) -> bool:
         return True
 
     def deliver(self, result: Any, error: BaseException | None) -> None:
         assert error is None, error
-        self._come.set()
+        self._delivered.set()
 
     def wait(self) -> None:
-        assert self._come.wait(5)
+        assert self._delivered.wait(5)

@@ -62,7 +62,7 @@ def snapshot(harness: RunHarness) -> Any:
 
 
 # ---- the hot path --------------------------------------------------------------------------------
-def test_completing_one_and_starting_the_next_takes_seven_statements(
+def test_completing_a_checkpoint_and_starting_the_next_takes_seven_statements(
     harness: RunHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.send(StartRun())
@@ -75,7 +75,7 @@ def test_completing_one_and_starting_the_next_takes_seven_statements(
 
     event.listen(harness.database.engine, "before_cursor_execute", count)
     finish(harness)
-    begins = statements.count("other") if harness.database.kind == "sqlite" else 0  # BEGIN is one there
+    begins = statements.count("other") if harness.database.kind == "sqlite" else 0  # on SQLite, BEGIN is a statement
     assert len(statements) - begins <= 7
     assert begins <= 1
     assert len(harness.decisions[-1].events) == 5
@@ -101,7 +101,7 @@ def test_the_loser_of_a_race_writes_nothing(harness: RunHarness) -> None:
     assert snapshot(harness) == before
 
 
-def test_one_of_twenty_concurrent_decisions_counts(harness: RunHarness) -> None:
+def test_only_one_of_twenty_concurrent_decisions_is_saved(harness: RunHarness) -> None:
     harness.send(StartRun())
     e, context = working(harness.loaded), harness.context()
     ready = threading.Barrier(20)
@@ -234,7 +234,7 @@ def test_promoting_twice_keeps_the_first_time(harness: RunHarness) -> None:
     assert ("second", at) in harness.rows(artifacts, "file_path", "promoted_to_permanent_at")
 
 
-def test_missing_content_is_refused(harness: RunHarness) -> None:
+def test_missing_content_is_rejected(harness: RunHarness) -> None:
     harness.send(StartRun())
     e = working(harness.loaded)
     command = ExecutionFinished(e.id, e.dispatch, "d")

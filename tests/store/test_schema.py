@@ -136,7 +136,7 @@ def test_other_tables_are_not_touched(new_database_url: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "is_newer"), [("0001", False), ("0024", False), ("9999", True)])
-def test_a_schema_of_another_version_is_refused(database: Database, version: str, is_newer: bool) -> None:
+def test_a_schema_of_another_version_is_rejected(database: Database, version: str, is_newer: bool) -> None:
     database.transact_now(lambda c: c.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '{version}'")))
     before = structure(database)
     with pytest.raises(UnsupportedSchema, match=version) as raised:
@@ -148,7 +148,7 @@ def test_a_schema_of_another_version_is_refused(database: Database, version: str
 
 
 @pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)])
-def test_a_refusal_does_not_show_the_password(database: Database) -> None:
+def test_the_error_does_not_show_the_password(database: Database) -> None:
     url = database.url.set(username="cairn", password="hunter2")
     with pytest.raises(UnsupportedSchema) as raised:
         schema_version.check("0024", url)
@@ -187,13 +187,13 @@ def test_the_migrations_can_be_written_as_sql(new_database_url: str, database: D
         assert structure(database) == structure(fresh)
 
 
-def test_unknown_enum_values_are_refused(database: Database) -> None:
+def test_unknown_enum_values_are_rejected(database: Database) -> None:
     wrong = "INSERT INTO blobs VALUES ('c', 1, 1, 'rar', {}, '2026-01-01T00:00:00Z', NULL)"
     with pytest.raises(IntegrityError, match="compression_known"):
         database.transact_now(lambda c: c.execute(sa.text(wrong.format("true"))))
 
 
-def test_broken_references_are_refused(database: Database) -> None:
+def test_broken_references_are_rejected(database: Database) -> None:
     with pytest.raises(IntegrityError, match=r"(?i)foreign key"):
         database.transact_now(lambda c: c.execute(sa.insert(blob_chunks).values(checksum="none", number=0, data=b"x")))
 

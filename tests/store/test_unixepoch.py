@@ -88,7 +88,7 @@ def test_the_current_time(connection: sqlite3.Connection, arguments: tuple[str, 
 
 
 def test_a_statement_sees_one_time(connection: sqlite3.Connection) -> None:
-    """Like the built-in function: all rows of one statement get the same time."""
+    """As with the built-in function, all rows of one statement get the same time."""
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)"
     assert connection.execute(f"{numbers} SELECT count(DISTINCT unixepoch('subsec')) FROM n").fetchone() == (1,)
 

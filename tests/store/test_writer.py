@@ -34,12 +34,12 @@ def database(database_url: str) -> Iterator[Database]:
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Puts all waiting changes into one transaction, even on a slow machine."""
+def unlimited_batch_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run all waiting changes in one transaction, even on a slow machine."""
     monkeypatch.setattr("cairn.store.database.writer._MAX_BATCH_SECONDS", 60.0)
 
 
-async def together(database: Database, *changes: Any) -> list[Any]:
+async def run_in_one_batch(database: Database, *changes: Any) -> list[Any]:
     """Queue changes while the writer is blocked, so that it runs them in one transaction."""
     started, release = threading.Event(), threading.Event()
 
@@ -56,19 +56,19 @@ async def together(database: Database, *changes: Any) -> list[Any]:
     return answers
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unlimited_batch_time")
 async def test_waiting_changes_are_committed_together(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
-    assert await together(database, *(put(f"k{n}") for n in range(10))) == [f"k{n}" for n in range(10)]
+    assert await run_in_one_batch(database, *(put(f"k{n}") for n in range(10))) == [f"k{n}" for n in range(10)]
     assert commits.count("after_commit") == 1
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unlimited_batch_time")
 async def test_a_batch_has_a_maximum_size(database: Database) -> None:
     commits: list[str] = []
     database.fault = commits.append
-    assert len(await together(database, *(put(f"k{n}") for n in range(200)))) == 200
+    assert len(await run_in_one_batch(database, *(put(f"k{n}") for n in range(200)))) == 200
     assert commits.count("after_commit") == 4
 
 
@@ -80,32 +80,32 @@ async def test_a_batch_has_a_maximum_duration(database: Database) -> None:
 
     commits: list[str] = []
     database.fault = commits.append
-    await together(database, *[slow] * 6)
+    await run_in_one_batch(database, *[slow] * 6)
     assert commits.count("after_commit") == 4  # each batch ends after one more change
 
 
 async def test_the_writer_survives_a_full_disk(database: Database) -> None:
     pages = await database.transact(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar_one())
     await database.transact(lambda c: c.exec_driver_sql(f"PRAGMA max_page_count={pages + 4}").all())
-    answers = await together(
+    answers = await run_in_one_batch(
         database, put("small"), put("large", "x" * 100_000), put("too"), put("huge", "x" * 1_000_000)
     )
-    kept = [key for key, answer in zip(["small", "large", "too", "huge"], answers, strict=True) if answer == key]
-    assert keys(database) == sorted(kept)
+    committed = [key for key, answer in zip(["small", "large", "too", "huge"], answers, strict=True) if answer == key]
+    assert keys(database) == sorted(committed)
     assert all(isinstance(answer, OperationalError) for answer in answers if not isinstance(answer, str))
     assert "disk is full" in str(answers[3])
     await database.transact(lambda c: c.exec_driver_sql("PRAGMA max_page_count=1073741823").all())
     assert await database.transact(put("large", "x" * 100_000)) == "large"
 
 
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("unlimited_batch_time")
 async def test_a_transaction_that_sqlite_rolled_back_fails_every_change(database: Database) -> None:
-    """A change that hides the error must not let later changes commit on their own."""
+    """Later changes must not be committed on their own, even if a change hides the error."""
 
     def fail_for_good(connection: sa.Connection) -> None:
         connection.exec_driver_sql("ROLLBACK")  # as SQLite does after some errors
 
-    answers = await together(database, put("a"), fail_for_good, put("b"))
+    answers = await run_in_one_batch(database, put("a"), fail_for_good, put("b"))
     assert [isinstance(answer, OperationalError) for answer in answers[:2]] == [True, True]
     assert keys(database) == (["b"] if answers[2] == "b" else [])
     assert await database.transact(put("c")) == "c"
@@ -144,7 +144,7 @@ async def test_maintenance_on_a_closed_connection_is_harmless(
     assert await database.transact(put("a")) == "a"
 
 
-def test_a_change_that_waits_for_another_is_refused(database: Database) -> None:
+def test_a_change_that_waits_for_another_is_rejected(database: Database) -> None:
     with pytest.raises(RuntimeError):
         database.transact_now(lambda _: database.transact_now(put("a")))
     assert database.transact_now(put("b")) == "b"
@@ -208,16 +208,16 @@ def test_waiting_for_another_writer_times_out(database: Database) -> None:
 def test_every_connection_has_the_requested_durability(database_url: str, synchronous: str, level: int) -> None:
     with closing(Database(database_url, synchronous=synchronous)) as database:
         for engine in (database.engine, database.system_engine, database.read_engine):
-            # The job engine may lose its last writes in a power cut, because it can repeat steps.
-            kept = min(level, 1) if engine is database.system_engine else level
+            # The job engine may lose its last writes in a power failure, because it can repeat steps.
+            expected = min(level, 1) if engine is database.system_engine else level
             with engine.connect() as connection:
                 assert [
                     connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
                     for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-                ] == ["wal", kept, 1, 30000]
+                ] == ["wal", expected, 1, 30000]
 
 
-def test_an_unknown_durability_is_refused(database_url: str) -> None:
+def test_an_unknown_durability_is_rejected(database_url: str) -> None:
     with pytest.raises(ValueError, match="FULL"):
         Database(database_url, synchronous="LATER")
 

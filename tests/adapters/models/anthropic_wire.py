@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: answers as JSON and as events."""
+"""Anthropic's Messages API: answers as JSON or as a stream of events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from tests.adapters.models.replies import Answer, ErrorReply
 
 Json = dict[str, Any]
-KINDS = {
+ERROR_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
     402: "billing_error",
@@ -20,7 +20,7 @@ KINDS = {
     500: "api_error",
     529: "overloaded_error",
 }
-STOPS = {"length": "max_tokens", "refusal": "refusal", "end": "end_turn"}
+STOP_REASONS = {"length": "max_tokens", "refusal": "refusal", "end": "end_turn"}
 
 
 def _usage(answer: Answer, output: int) -> Json:
@@ -33,7 +33,9 @@ def _usage(answer: Answer, output: int) -> Json:
 
 
 def _stop(answer: Answer) -> str:
-    return STOPS[answer.finish_reason] if answer.finish_reason else "tool_use" if answer.tool_calls else "end_turn"
+    return (
+        STOP_REASONS[answer.finish_reason] if answer.finish_reason else "tool_use" if answer.tool_calls else "end_turn"
+    )
 
 
 def _message(answer: Answer, body: Json, content: list[Json], **more: Any) -> Json:
@@ -49,7 +51,7 @@ def _message(answer: Answer, body: Json, content: list[Json], **more: Any) -> Js
     }
 
 
-def whole(answer: Answer, body: Json) -> Json:
+def full_response(answer: Answer, body: Json) -> Json:
     content: list[Json] = [{"type": "text", "text": answer.text}] if answer.text else []
     for number, tool_call in enumerate(answer.tool_calls):
         call = {"type": "tool_use", "id": tool_call.id or f"toolu_{number:02}", "name": tool_call.tool}
@@ -59,7 +61,7 @@ def whole(answer: Answer, body: Json) -> Json:
 
 
 def events(answer: Answer, body: Json) -> Iterator[tuple[str | None, str]]:
-    """Each with its name."""
+    """Yield each event with its name."""
     for data in _events(answer, body):
         yield data["type"], json.dumps(data)
 
@@ -95,7 +97,7 @@ def _events(answer: Answer, body: Json) -> Iterator[Json]:
 
 
 def error(error_reply: ErrorReply) -> Json:
-    error_type = error_reply.error_type or KINDS.get(error_reply.status, "api_error")
+    error_type = error_reply.error_type or ERROR_TYPES.get(error_reply.status, "api_error")
     return {"type": "error", "error": {"type": error_type, "message": error_reply.message}, "request_id": "req_01"}
 
 

@@ -23,7 +23,7 @@ COMPARED_HEADERS = ("authorization", "x-api-key", "content-type", "anthropic-ver
 @dataclass(frozen=True, slots=True)
 class Protocol:
     name: str
-    whole: Callable[[Answer, Json], Json]
+    full_response: Callable[[Answer, Json], Json]
     events: Callable[[Answer, Json], Iterator[Event]]
     error: Callable[[ErrorReply], Json]
     error_event: Callable[[], Event]
@@ -32,21 +32,21 @@ class Protocol:
 PROTOCOLS = {
     "/v1/messages": Protocol(
         "anthropic",
-        anthropic_wire.whole,
+        anthropic_wire.full_response,
         anthropic_wire.events,
         anthropic_wire.error,
         anthropic_wire.error_event,
     ),
     "/v1/chat/completions": Protocol(
         "openai-chat",
-        openai_wire.chat_whole,
+        openai_wire.chat_full_response,
         openai_wire.chat_events,
         openai_wire.error,
         openai_wire.chat_error_event,
     ),
     "/v1/responses": Protocol(
         "openai",
-        openai_wire.responses_whole,
+        openai_wire.responses_full_response,
         openai_wire.responses_events,
         openai_wire.error,
         openai_wire.responses_error_event,
@@ -114,21 +114,21 @@ class FakeProvider:
             while True:
                 request = await _read(reader, extra)
                 self.requests.append(request)
-                answering = asyncio.ensure_future(self._send_reply(request, self._next_reply(request), writer))
-                watching = asyncio.ensure_future(reader.read(1))
+                replying = asyncio.ensure_future(self._send_reply(request, self._next_reply(request), writer))
+                disconnecting = asyncio.ensure_future(reader.read(1))
                 try:
-                    await asyncio.wait({answering, watching}, return_when=asyncio.FIRST_COMPLETED)
-                    if watching.done() and not answering.done() and not watching.result():
+                    await asyncio.wait({replying, disconnecting}, return_when=asyncio.FIRST_COMPLETED)
+                    if disconnecting.done() and not replying.done() and not disconnecting.result():
                         raise ConnectionResetError
-                    await answering
+                    await replying
                 except ConnectionError:
                     self.disconnects.append(time.monotonic())
                     return
                 finally:
-                    answering.cancel()
-                    watching.cancel()
-                    await asyncio.gather(answering, watching, return_exceptions=True)
-                extra = watching.result() if watching.done() and not watching.cancelled() else b""
+                    replying.cancel()
+                    disconnecting.cancel()
+                    await asyncio.gather(replying, disconnecting, return_exceptions=True)
+                extra = disconnecting.result() if disconnecting.done() and not disconnecting.cancelled() else b""
                 self.completed += 1
         except (_Aborted, ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -163,7 +163,7 @@ class FakeProvider:
                 elif reply.invalid_json_after is not None:
                     await _send(writer, 200, b'{"id": "half')
                 else:
-                    await _send(writer, 200, json.dumps(protocol.whole(reply, request.body)).encode())
+                    await _send(writer, 200, json.dumps(protocol.full_response(reply, request.body)).encode())
 
 
 async def _read(reader: asyncio.StreamReader, extra: bytes) -> ProviderRequest:
@@ -182,7 +182,7 @@ async def _send(writer: asyncio.StreamWriter, status: int, body: bytes, headers:
 
 
 async def _stream(writer: asyncio.StreamWriter, protocol: Protocol, answer: Answer, body: Json) -> None:
-    """Chunked, so that clients can distinguish the end of a stream from a disconnect."""
+    """Send a chunked response, so that clients can distinguish the end of a stream from a disconnect."""
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
     for number, (name, data) in enumerate(protocol.events(answer, body)):
         if number == answer.disconnect_after:
@@ -232,7 +232,7 @@ async def running_provider() -> AsyncGenerator[FakeProvider]:
 
 @contextmanager
 def provider_in_a_thread() -> Generator[FakeProvider]:
-    """For tests that have no event loop or block it."""
+    """Run a provider in a thread, for tests without an event loop or that block it."""
     ready: list[FakeProvider] = []
     started, stopping = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, which many servers speak, and Responses: answers as JSON and as events."""
+"""OpenAI's APIs Chat Completions, which many servers support, and Responses: answers as JSON or as events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def error(error_reply: ErrorReply) -> Json:
 
 
 # ---- Chat Completions ------------------------------------------------------------------------------------
-CHAT_STOPS = {"length": "length", "refusal": "content_filter", "end": "stop"}
+CHAT_FINISH_REASONS = {"length": "length", "refusal": "content_filter", "end": "stop"}
 
 
 def _chat_usage(answer: Answer) -> Json:
@@ -36,10 +36,16 @@ def _chat_usage(answer: Answer) -> Json:
 
 
 def _chat_stop(answer: Answer) -> str:
-    return CHAT_STOPS[answer.finish_reason] if answer.finish_reason else "tool_calls" if answer.tool_calls else "stop"
+    return (
+        CHAT_FINISH_REASONS[answer.finish_reason]
+        if answer.finish_reason
+        else "tool_calls"
+        if answer.tool_calls
+        else "stop"
+    )
 
 
-def chat_whole(answer: Answer, body: Json) -> Json:
+def chat_full_response(answer: Answer, body: Json) -> Json:
     message: Json = {"role": "assistant", "content": answer.text or None}
     if answer.tool_calls:
         message["tool_calls"] = [
@@ -128,7 +134,7 @@ def _response(answer: Answer, body: Json, items: list[Json], status: str) -> Jso
     }
 
 
-def responses_whole(answer: Answer, body: Json) -> Json:
+def responses_full_response(answer: Answer, body: Json) -> Json:
     return _response(answer, body, _items(answer), "completed")
 
 
@@ -164,7 +170,7 @@ def _responses_events(answer: Answer, body: Json) -> Iterator[Json]:
             done = {"name": item["name"], "arguments": text}
             yield {"type": "response.function_call_arguments.done", **position, **done}
         yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    response = responses_whole(answer, body)
+    response = responses_full_response(answer, body)
     yield {"type": f"response.{response['status']}", "response": response}
 
 

@@ -137,12 +137,12 @@ def test_providers_report_their_keys_and_hints() -> None:
     states = {state.name: state for state in models.providers()}
     assert [*states] == [*KNOWN, "company", "simulated"]
     assert KEY not in repr(states)
-    picked = {
+    selected = {
         name: (state.is_ready, state.has_key, state.key_source, state.hint)
         for name, state in states.items()
         if name in ("anthropic", "openai", "google", "ollama", "groq", "company", "simulated")
     }
-    assert picked == {
+    assert selected == {
         "anthropic": (True, True, "secret", ""),
         "openai": (True, True, "environment", ""),
         "google": (False, False, None, mentions("GOOGLE_API_KEY", "GEMINI_API_KEY")),
@@ -196,11 +196,11 @@ async def test_a_model_test_makes_one_small_call(provider: FakeProvider) -> None
 
 def test_costs_come_from_settings_or_the_price_table() -> None:
     """Unknown prices stay unknown. Simulated calls cost nothing."""
-    own = {
+    configured = {
         "company:*": Price(Decimal(1), Decimal(2)),
         CLAUDE: Price(Decimal(10), Decimal(20), cache_read=Decimal(1), cache_write=Decimal(30)),
     }
-    models = catalogue(prices=own, providers={"claude": ProviderOptions(kind="anthropic")})
+    models = catalogue(prices=configured, providers={"claude": ProviderOptions(kind="anthropic")})
     tokens = TokenUsage(input=1_000_000, output=100_000, cache_read=200_000, cache_write=100_000)
     assert models.cost("company:anything", tokens) == Decimal("1.2")
     assert models.cost(CLAUDE, tokens) == Decimal("12.2")
@@ -225,5 +225,5 @@ assert len(models.providers()) > 20
 heavy = ("pydantic_ai", "anthropic", "openai", "genai_prices")
 print([name for name in sys.modules if name.partition(".")[0] in heavy])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert completed.stdout.strip() == "[]"

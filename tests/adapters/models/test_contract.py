@@ -44,11 +44,11 @@ class ModelBackend:
     provider: FakeProvider
 
     def choose(
-        self, *steps: dict[str, Any], replies: tuple[Any, ...] = (), notices: list[str] | None = None
+        self, *steps: dict[str, Any], replies: tuple[Any, ...] = (), reports: list[str] | None = None
     ) -> ChosenModel:
-        """`steps` script the simulated model; `replies` script the fake provider alike."""
+        """`steps` are for the simulated model, the equivalent `replies` for the fake provider."""
         self.provider.enqueue(*replies)
-        call_context = ModelCallContext("one", notify=notices.append) if notices is not None else None
+        call_context = ModelCallContext("one", notify=reports.append) if reports is not None else None
         return self.models.choose(self.name, {"simulation": list(steps)}, call_context)
 
 
@@ -103,11 +103,11 @@ async def test_a_tool_call_is_followed_by_a_structured_output(backend: ModelBack
 
 
 async def test_transient_errors_are_retried_and_reported(backend: ModelBackend) -> None:
-    notices: list[str] = []
+    reports: list[str] = []
     replies = (OVERLOADED, OVERLOADED, Answer("There."))
-    chosen = backend.choose({"call": [1, 2], "fail": "overload"}, {"say": "There."}, replies=replies, notices=notices)
+    chosen = backend.choose({"call": [1, 2], "fail": "overload"}, {"say": "There."}, replies=replies, reports=reports)
     assert (await streamed(chosen)).text == "There."
-    assert notices == [mentions(backend.name)] * 2
+    assert reports == [mentions(backend.name)] * 2
 
 
 async def test_a_permanent_error_is_explained(backend: ModelBackend) -> None:

@@ -78,7 +78,7 @@ async def test_each_error_is_classified(provider: FakeProvider, name: str) -> No
         assert provider.replies == provider.replies.__class__()
 
 
-async def test_unstreamed_errors_are_classified_alike(provider: FakeProvider) -> None:
+async def test_unstreamed_errors_are_classified_the_same_way(provider: FakeProvider) -> None:
     async with open_catalogue(provider, max_attempts=1, timeout=0.3) as models:
         for reply, kind, words in ERRORS:
             provider.enqueue(reply)
@@ -101,7 +101,7 @@ async def test_a_stream_without_a_finish_reason_is_incomplete(provider: FakeProv
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_refusal_is_returned_with_its_usage(provider: FakeProvider, name: str) -> None:
-    """It is not retried and uses no fallback. The model test reports it as an error."""
+    """A refusal is not retried and uses no fallback. The model test reports it as an error."""
     async with open_catalogue(provider, fallbacks=(GPT, CLAUDE)) as models:
         provider.enqueue(
             Answer("I ca", finish_reason="refusal", input_tokens=30, output_tokens=2),
@@ -159,7 +159,7 @@ async def test_an_unreachable_server_is_a_network_error() -> None:
 
 
 async def test_cancelling_closes_the_connection_within_a_second(provider: FakeProvider) -> None:
-    """Also while waiting for the first byte."""
+    """This includes waiting for the first byte."""
     async with open_catalogue(provider) as models:
         for reply in (Answer("word " * 500, chunk_delay=0.02), NoReply()):
             provider.enqueue(reply)

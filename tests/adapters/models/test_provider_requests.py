@@ -33,9 +33,9 @@ def compare(name: str, requests: list[Any]) -> None:
 def worker(chosen: ChosenModel) -> Agent[None, Any]:
     agent: Agent[None, Any] = Agent(
         chosen.model,
-        system_prompt="You count what there is.",
+        system_prompt="You count things.",
         model_settings=ModelSettings(**chosen.settings),
-        output_type=ToolOutput(StructuredDict(VERDICT), name="verdict", description="What came of it."),
+        output_type=ToolOutput(StructuredDict(VERDICT), name="verdict", description="The result of the count."),
     )
 
     @agent.tool_plain
@@ -44,8 +44,8 @@ def worker(chosen: ChosenModel) -> Agent[None, Any]:
 
         Args:
             operation: list, read or write.
-            path: Below the workspace.
-            content: What is written.
+            path: Path inside the workspace.
+            content: The content to write.
         """
         return f"{operation} {path}: «{content}» done"
 
@@ -57,14 +57,14 @@ async def test_a_tool_call_and_a_structured_output(provider: FakeProvider, proto
     async with open_catalogue(provider) as models:
         provider.enqueue(
             Answer(
-                "I write it down.", tool_calls=(ToolCall("file_operations", {"operation": "write", "path": "a.md"}),)
+                "I'll write it down.", tool_calls=(ToolCall("file_operations", {"operation": "write", "path": "a.md"}),)
             ),
-            Answer(tool_calls=(ToolCall("verdict", {"passes": True, "reason": "All is there."}),)),
+            Answer(tool_calls=(ToolCall("verdict", {"passes": True, "reason": "Everything is there."}),)),
         )
         agent = worker(models.choose(NAMES[protocol], {"max_tokens": 500}))
         async with agent.run_stream_events("How many pebbles? <b>&amp; «ünïcode» 🪨") as events:
             last: Any = [event async for event in events][-1]
-    assert last.result.output == {"passes": True, "reason": "All is there."}
+    assert last.result.output == {"passes": True, "reason": "Everything is there."}
     compare(protocol, provider.requests)
 
 
@@ -74,7 +74,7 @@ async def test_an_unstreamed_request_with_model_settings(provider: FakeProvider)
             provider.enqueue(Answer(tool_calls=(ToolCall("verdict", {"passes": False, "reason": "No."}),)))
             settings = {"top_p": 0.5, "fallbacks": [], "simulation": [{"say": "never sent"}], "seed": 7}
             await worker(models.choose(name, settings)).run("How many?")
-    compare("whole", provider.requests)
+    compare("unstreamed", provider.requests)
 
 
 async def test_the_default_temperature_is_not_sent_to_models_that_reject_it(provider: FakeProvider) -> None:
@@ -96,7 +96,7 @@ async def test_structured_output_can_use_a_response_schema(provider: FakeProvide
     """With `structured_output: schema`, the server enforces it, even for models without tools."""
     rule = ProviderOptions(base_url=provider.openai_url, structured_output="schema")
     async with open_catalogue(provider, providers={"openai-chat": rule}) as models:
-        provider.enqueue(Answer('{"passes": true, "reason": "All is there."}'))
+        provider.enqueue(Answer('{"passes": true, "reason": "Everything is there."}'))
         model = models.choose(CHAT, {"max_tokens": 500}).model
         parameters = request_parameters(Toolbox(), AnswerSchema(VERDICT))
         async with model_request_stream(model, list(MESSAGES), model_request_parameters=parameters) as stream:

@@ -1,4 +1,4 @@
-"""Transient errors are retried, then the fallbacks are counted in order. Each failed attempt is reported."""
+"""Transient errors are retried, then the fallbacks are used in order. Each failed attempt is reported."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ UNAUTHORIZED = ErrorReply(401)
 
 
 def recording_context() -> tuple[list[str], ModelCallContext]:
-    notices: list[str] = []
-    return notices, ModelCallContext(notify=notices.append)
+    reports: list[str] = []
+    return reports, ModelCallContext(notify=reports.append)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -30,17 +30,17 @@ async def test_transient_errors_are_retried(
     provider: FakeProvider, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "cairn.adapters.models.retrying_model")
-    notices, call_context = recording_context()
+    reports, call_context = recording_context()
     async with open_catalogue(provider) as models:
         provider.enqueue(too_many("0"), OVERLOADED, Answer("Seven."))
         response = await streamed(models.choose(name, call_context=call_context))
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("Seven.", name)
     assert len(provider.requests) == 3
-    assert notices == [
+    assert reports == [
         mentions(name, "429", "0.0 s", "2", "3"),
         mentions(name, "529", "0.0 s", "3"),
     ]
-    assert [record.getMessage() for record in caplog.records] == notices
+    assert [record.getMessage() for record in caplog.records] == reports
     assert KEY not in caplog.text
 
 
@@ -64,7 +64,7 @@ async def test_permanent_errors_are_not_retried(provider: FakeProvider, reply: A
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_broken_stream_restarts(provider: FakeProvider, name: str) -> None:
-    """The parts start again, and only the complete answer is kept."""
+    """The parts are sent again, and only the complete answer is returned."""
     events: list[Any] = []
     async with open_catalogue(provider) as models:
         provider.enqueue(
@@ -105,7 +105,7 @@ async def test_a_broken_tool_call_restarts(provider: FakeProvider) -> None:
 
 
 async def test_the_delay_follows_the_provider_or_doubles(provider: FakeProvider) -> None:
-    """If the provider asks for more than the maximum, the call fails."""
+    """If the provider requests a longer delay than the maximum, the call fails."""
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -116,18 +116,18 @@ async def test_the_delay_follows_the_provider_or_doubles(provider: FakeProvider)
     async with open_catalogue(provider) as models:
         choose: Any = models._choose  # pyright: ignore[reportPrivateUsage]
 
-        async def ask(*replies: Any) -> None:
+        async def send(*replies: Any) -> None:
             provider.replies.clear()
             waits.clear()
             provider.enqueue(*replies)
             await streamed(choose(CLAUDE, {}, call_context, (), retry_policy))
 
-        await ask(too_many("7"), OVERLOADED, OVERLOADED, Answer("Yes."))
+        await send(too_many("7"), OVERLOADED, OVERLOADED, Answer("Yes."))
         assert waits == [7.0, 2.0, 4.0]
-        await ask(ErrorReply(429, headers={"retry-after-ms": "1500"}), ClosedConnection(), Answer("Yes."))
+        await send(ErrorReply(429, headers={"retry-after-ms": "1500"}), ClosedConnection(), Answer("Yes."))
         assert waits == [1.5, 2.0]
         with pytest.raises(ModelError) as raised:
-            await ask(too_many("31"), Answer("Not reached."))
+            await send(too_many("31"), Answer("Not reached."))
         assert (waits, raised.value.retry_after) == ([], 31.0)
         assert str(raised.value) == mentions("31 s")
     assert RetryPolicy(random=lambda: 0.0).wait_before_retry(3, None) == 2.0
@@ -136,13 +136,13 @@ async def test_the_delay_follows_the_provider_or_doubles(provider: FakeProvider)
 
 
 async def test_fallbacks_are_used_in_order(provider: FakeProvider) -> None:
-    notices, call_context = recording_context()
+    reports, call_context = recording_context()
     async with open_catalogue(provider, fallbacks=(GPT, CLAUDE, "groq:llama", CHAT), max_attempts=1) as models:
         provider.enqueue(OVERLOADED, UNAUTHORIZED, Answer("From the third."))
         response = await streamed(models.choose(CLAUDE, call_context=call_context))
     assert [request.path for request in provider.requests] == ["/v1/messages", "/v1/responses", "/v1/chat/completions"]
     assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("From the third.", CHAT)
-    assert notices == [
+    assert reports == [
         mentions("groq:llama", '"pydantic-ai-slim[groq]"'),
         mentions(CLAUDE, "529", GPT),
         mentions(GPT, "401", CHAT),

@@ -48,14 +48,14 @@ async def test_the_scripted_error_is_raised_like_a_provider_error(kind: Kind) ->
         ("simulated:default", scripted({"fail": kind.value})),
         (f"simulated:{kind.value.replace('_', '-')}", {}),
     ):
-        notices: list[str] = []
-        for ask in (streamed, unstreamed):
-            notices.clear()
+        reports: list[str] = []
+        for send in (streamed, unstreamed):
+            reports.clear()
             with pytest.raises(ModelError) as raised:
-                await ask(models().choose(name, settings, ModelCallContext(notify=notices.append)))
+                await send(models().choose(name, settings, ModelCallContext(notify=reports.append)))
             assert raised.value.kind is kind
             assert str(raised.value).startswith(f"{name}: ")
-            assert len(notices) == (2 if raised.value.is_transient else 0)
+            assert len(reports) == (2 if raised.value.is_transient else 0)
 
 
 async def test_refusals_and_unreadable_answers_are_scripted() -> None:
@@ -80,21 +80,21 @@ async def test_a_step_applies_to_the_chosen_calls() -> None:
     steps = scripted({"call": 1, "fail": "rate_limit", "retry_after": 0}, {"say": "There."})
     adapter = models()
     for execution in ("one", "two"):
-        notices: list[str] = []
-        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, notify=notices.append))
+        reports: list[str] = []
+        chosen = adapter.choose(None, steps, ModelCallContext(execution_id=execution, notify=reports.append))
         response = await streamed(chosen)
-        assert (response.text, len(notices)) == ("There.", 1)
+        assert (response.text, len(reports)) == ("There.", 1)
         assert (response.metadata or {})[ANSWERED_BY] == "simulated:default"
         assert (await streamed(chosen)).text == "There."
     assert (await streamed(adapter.choose(None, steps, ModelCallContext("one", attempt=2)))).text == "There."
 
 
 async def test_the_error_interrupts_the_stream_after_some_characters() -> None:
-    notices: list[str] = []
+    reports: list[str] = []
     steps = scripted({"call": 1, "fail": "network", "after": 20})
     events: list[Any] = []
-    response = await streamed(models().choose(None, steps, ModelCallContext("one", notify=notices.append)), events)
-    assert (len(notices), response.state) == (1, "complete")
+    response = await streamed(models().choose(None, steps, ModelCallContext("one", notify=reports.append)), events)
+    assert (len(reports), response.state) == (1, "complete")
     with pytest.raises(ModelError) as raised:
         await streamed(models(max_attempts=1).choose(None, scripted({"fail": "network", "after": 5}), call_context()))
     assert raised.value.kind is Kind.NETWORK
@@ -143,12 +143,12 @@ async def test_artifacts_are_scripted() -> None:
     done = await conversation.return_tool_results(written)
     assert done.text == mentions("staging/a.md", "staging/more.txt")
     schema: Json = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
-    listed = "=== RESULT ===\nIt holds:\n- a.md, in Markdown\n- b.json, in JSON"
+    listed = "=== RESULT ===\nIt contains:\n- a.md, in Markdown\n- b.json, in JSON"
     reply = await converse(steps=[{"artifacts": {"b": {"n": 1}, "a": None}}], schema=schema).send(listed)
     assert output(reply) == {"b": {"n": 1}}
     single_file = "=== RESULT ===\nReply with the complete content of a.md, in Markdown."
     assert (await converse(steps=[{"artifacts": {"a": "Given."}}]).send(single_file)).text == "Given."
-    object_prompt = "=== RESULT ===\nIt holds:\n- data.json, in JSON"
+    object_prompt = "=== RESULT ===\nIt contains:\n- data.json, in JSON"
     reply = await converse(steps=[{"artifacts": {"data": {"n": "wrong"}}}], schema=schema).send(object_prompt)
     assert output(reply) == {"n": "wrong"}
 
