@@ -129,6 +129,8 @@ async def test_a_rework_can_be_previewed(app: App) -> None:
         "reopens_run": False,
         "reworks": 0,
         "start_mode": "immediately",
+        "prompt": "Again.",
+        "reason": "",
     }
     assert app.executions(run) == before
     await app.decide(run, "test", "approve")
