@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from cairn.core.action_rules import ActionRules
 from cairn.core.comparisons import MISSING, Operator
 from cairn.core.conditions import CONFIDENCE, Comparison, Condition, FieldLookup, Not, OneOf, Root
+from cairn.core.rule_judge import judge, judge_action
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
-from cairn.core.rules import GLOBAL, Rule, Rulebook, RuleSection, ScopedRulebook, judge
+from cairn.core.rules import GLOBAL, Rule, Rulebook, RuleSection, ScopedRulebook
 from cairn.core.states import ApprovalKind
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)  # a Monday
@@ -68,6 +70,21 @@ def evaluate(
     books: list[ScopedRulebook], of: RuleQuestion | None = None, data: Mapping[str, Any] | None = None, **more: Any
 ) -> RuleVerdict:
     return judge(books, of or question(), lambda field: (data or {}).get(field.path, MISSING), **more)
+
+
+def judge_one(
+    books: list[ScopedRulebook],
+    proposed: ProposedAction | None = None,
+    data: Mapping[str, Any] | None = None,
+    *,
+    at: datetime = NOON,
+    draw_key: str = "draw",
+    stopped: bool = False,
+) -> ActionRules:
+    """The rules about one action."""
+    of = question(proposed=proposed or action(), at=at)
+    read = (data or {}).get
+    return judge_action(books, of, lambda field: read(field.path, MISSING), draw_key=draw_key, stopped=stopped)
 
 
 def outcomes(verdict: RuleVerdict) -> dict[str, str]:

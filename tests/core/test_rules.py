@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cairn.core.business_hours import BusinessHours, HourRange
+from cairn.core.rule_judge import sample
 from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, ConditionResult, EvaluatedRule, RiskLevel, RuleVerdict
-from cairn.core.rules import GLOBAL, Rule, RuleSection, ScopedRulebook, sample
+from cairn.core.rules import GLOBAL, Rule, RuleSection, ScopedRulebook
 from cairn.core.states import ApprovalKind, OnExpiry
 from tests.core.rule_builders import (
     ALWAYS,
@@ -107,7 +108,8 @@ ORDERS: dict[str, tuple[list[tuple[str, Rule]], str]] = {
     "nor by a pipeline's that approves": ([(G, asks("all")), (P, approves("own", priority=1))], "all"),
     "a pipeline's that asks beats a global's that approves": ([(G, approves("all")), (P, asks("own"))], "own"),
     "a pipeline's that approves goes first": ([(G, approves("all", priority=1)), (P, approves("own"))], "own"),
-    "checkpoints before auto_approval": ([(P, approves("auto", section=AUTO)), (G, approves("rule"))], "rule"),
+    "checkpoints before auto_approval": ([(P, approves("auto", section=AUTO)), (P, approves("rule"))], "rule"),
+    "a pipeline's before checkpoints": ([(P, approves("auto", section=AUTO)), (G, approves("rule"))], "auto"),
     "asking in auto_approval asks": ([(G, approves("yes")), (G, asks("keep", section=AUTO))], "keep"),
     "auto_approval is read last": ([(P, asks("keep", section=AUTO)), (G, asks("rule", priority=9))], "rule"),
     "what does not match does not count": ([(G, asks("other", NEVER)), (P, approves("own"))], "own"),
@@ -193,6 +195,14 @@ def test_an_approval_is_automatic_during_business_hours() -> None:
     assert evaluate(books, question(at=NOON + timedelta(hours=1))).requires_approval is True
 
 
+@pytest.mark.parametrize("rules", [[], [asks("a", NEVER)], [approves("a")], [asks("a")]])
+@pytest.mark.parametrize("kind", ApprovalKind)
+def test_while_rules_cannot_be_read_an_approval_is_required(kind: ApprovalKind, rules: list[Rule]) -> None:
+    verdict = evaluate([book(*rules), book(scope=PIPELINE, is_readable=False)], question(kind))
+    assert (verdict.requires_approval, verdict.is_readable, verdict.terms.timeout) == (True, False, 3600.0)
+    assert "approves" not in outcomes(verdict).values()
+
+
 def test_an_emergency_stop_is_reported_without_a_matching_rule() -> None:
     """Low risk needs no approval only while no emergency stop is active."""
     assert evaluate([book(asks("a", NEVER), stopped=True)]).stopped
@@ -210,14 +220,18 @@ def test_a_rule_never_answers_forms_or_escalations(kind: ApprovalKind) -> None:
     assert evaluate([book(asks("no", terms=TERMS))], question(kind)).terms == TERMS
 
 
-def test_a_rollout_applies_to_its_share_and_the_first_match_decides() -> None:
-    books = [book(approves("some", rollout=25.0), approves("all", priority=200))]
+def test_a_rollout_applies_to_its_share_and_the_next_rule_can_approve_the_rest() -> None:
+    books = [book(approves("some", rollout=25.0), approves("all", NEVER, priority=200))]
     verdicts = [evaluate(books, question(approval=f"approval {n}")) for n in range(2000)]
     approved = [verdict for verdict in verdicts if verdict.requires_approval is False]
     assert 0.22 < len(approved) / len(verdicts) < 0.28
     assert {verdict.rule for verdict in verdicts} == {"some"}
-    required = next(verdict for verdict in verdicts if verdict.requires_approval)
-    assert outcomes(required) == {"some": mentions(), "all": mentions("some")}
+    both = [book(approves("some", rollout=25.0), approves("all", priority=200))]
+    verdicts = [evaluate(both, question(approval=f"approval {n}")) for n in range(200)]
+    assert {verdict.requires_approval for verdict in verdicts} == {False}
+    assert {verdict.rule for verdict in verdicts} == {"some", "all"}
+    rest = next(verdict for verdict in verdicts if verdict.rule == "all")
+    assert outcomes(rest) == {"some": mentions("rollout"), "all": "approves"}
 
 
 @pytest.mark.parametrize(("percent", "expected"), [(0.0, 0), (100.0, 200)])

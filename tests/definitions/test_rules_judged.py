@@ -8,8 +8,9 @@ from functools import cache
 import pytest
 
 from cairn.core.comparisons import MISSING
+from cairn.core.rule_judge import judge
 from cairn.core.rule_verdict import ConditionResult, ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
-from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook, judge
+from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook
 from cairn.core.states import ApprovalKind
 from cairn.definitions.rules import load
 from tests.definitions.test_rules import FOLDER
@@ -148,7 +149,8 @@ def test_an_automatic_approval_has_its_reasons() -> None:
 
 def test_requiring_approval_wins_over_automatic_approval() -> None:
     unsure = propose("read", "low", 0.8)
-    assert judged(CHECKPOINT_RULES, AUTO_APPROVAL_RULES, action=unsure).rule == "Auto-Approve Safe Operations"
+    assert judged(CHECKPOINT_RULES, AUTO_APPROVAL_RULES, action=unsure).rule == "Auto-Approve Safe Reads"
+    assert judged(AUTO_APPROVAL_RULES, CHECKPOINT_RULES, action=unsure).rule == "Auto-Approve Safe Operations"
     large = propose("financial_transaction", "high", 0.99, amount=2000)
     assert judged(AUTO_APPROVAL_RULES, CHECKPOINT_RULES, action=large).rule == "High-Value Financial Operations"
     assert judged(AUTO_APPROVAL_RULES, CHECKPOINT_RULES, action=large).scope == "pipeline"

@@ -16,6 +16,7 @@ from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, Rul
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
 REMINDER_AT = 0.5  # of the time to decide
+UNREADABLE_RULES = "The rules in force can't be read, so a person has to decide. Correct and save the rules."
 LOW_RISK = "low risk"  # named as the rule that approves low-risk actions when no rule matches
 
 
@@ -92,7 +93,7 @@ def _approval(
         terms=terms,
         assigned_to=terms.approvers,
         expires_at=at + timedelta(seconds=terms.timeout) if terms.timeout is not None else None,
-        reason=reason,
+        reason=reason if verdict.is_readable else " ".join(filter(None, (reason, UNREADABLE_RULES))),
         attempt=e.attempt,
         rule=verdict.rule,
         scope=verdict.scope,

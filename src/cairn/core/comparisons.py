@@ -127,10 +127,11 @@ def _comparable(left: float, right: float) -> tuple[Any, Any]:
     """Compare as decimals, as the numbers are written. Only mixed types with a large integer need a conversion."""
     if type(left) is type(right) or (abs(left) <= _EXACT and abs(right) <= _EXACT):
         return left, right
-    return _decimal(left), _decimal(right)
+    return as_decimal(left), as_decimal(right)
 
 
-def _decimal(number: float) -> Decimal:
+def as_decimal(number: float) -> Decimal:
+    """The number as it is written."""
     return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
 
 
@@ -174,7 +175,7 @@ class Options:
     def __init__(self, values: Sequence[Any]) -> None:
         self._texts = frozenset(value for value in values if isinstance(value, str))
         self._folded = frozenset(map(fold, self._texts))
-        self._numbers = frozenset(_decimal(value) for value in values if is_number(value))
+        self._numbers = frozenset(as_decimal(value) for value in values if is_number(value))
         self._booleans = frozenset(value for value in values if isinstance(value, bool))
         self._types = sum(map(bool, (self._texts, self._numbers, self._booleans)))
 
@@ -186,7 +187,7 @@ class Options:
             case str():
                 found, of_type = self._text(value, is_exact), self._texts
             case _ if is_number(value):
-                found, of_type = _decimal(value) in self._numbers, self._numbers
+                found, of_type = as_decimal(value) in self._numbers, self._numbers
             case _:
                 return None
         if found is not False:

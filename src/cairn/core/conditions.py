@@ -27,7 +27,7 @@ _LOWER_BOUNDS = frozenset({Operator.GREATER, Operator.AT_LEAST})
 class Root(StrEnum):
     """The first part of a path: where the value comes from."""
 
-    ACTION = "action"  # the parameters of the proposed action
+    ACTION = "action"  # the parameters of the proposed action, and what Cairn computes about it
     INPUT = "input"  # of the run
     RUN = "run"
     PIPELINE = "pipeline"
@@ -47,6 +47,7 @@ class FieldLookup:
 
 FieldReader: TypeAlias = Callable[[FieldLookup], Any]  # returns the value of a field, or MISSING
 CONFIDENCE = FieldLookup("confidence", Root.ACTION, ())  # of the proposer: not a parameter
+UNTRUSTED = "untrusted"  # the fact that something from outside entered the proposal: never a parameter
 
 
 class ConditionFacts:
@@ -60,6 +61,7 @@ class ConditionFacts:
             "operation_type": action.operation_type if action else None,
         }
         self._parameters: Mapping[str, Any] = action.parameters if action else {}
+        self._computed: Mapping[str, Any] = action.facts if action else {}
         self._read_field = read_field
         confidence = action.confidence if action else None
         self._confidence = _with_text(MISSING if confidence is None else confidence)
@@ -71,11 +73,18 @@ class ConditionFacts:
             return self._confidence
         known = self._known.get(field)
         if known is None:
-            is_parameter = field.root is Root.ACTION
-            value = resolve_path(field.steps, self._parameters) if is_parameter else self._read_field(field)
+            value = self._of_action(field.steps) if field.root is Root.ACTION else self._read_field(field)
             is_secret = value is not MISSING and any(isinstance(s, str) and _SECRET.search(s) for s in field.steps)
             known = self._known[field] = (value, "hidden") if is_secret else _with_text(value)
         return known
+
+    @property
+    def is_untrusted(self) -> bool:
+        return self._computed.get(UNTRUSTED, False) is not False
+
+    def _of_action(self, steps: tuple[str | int, ...]) -> Any:
+        is_computed = steps[0] in self._computed or steps[0] == UNTRUSTED
+        return resolve_path(steps, self._computed if is_computed else self._parameters)
 
 
 def _with_text(value: Any) -> tuple[Any, str]:

@@ -34,6 +34,7 @@ class ProposedAction:
     parameters: Mapping[str, Any]
     risk: RiskLevel = RiskLevel.HIGH
     confidence: float | None = None  # from 0 to 1
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])  # computed by Cairn: they hide parameters
 
 
 class RuleQuestion(NamedTuple):
@@ -97,6 +98,7 @@ class RuleVerdict:
     audit: bool = False  # people review this automatic approval afterwards
     notify: bool = False  # people are notified of this automatic approval
     stopped: bool = False  # emergency stop: nothing is approved automatically
+    is_readable: bool = True  # False: some rules can't be read, so an approval is required
 
 
 Judge = Callable[[RuleQuestion], RuleVerdict]

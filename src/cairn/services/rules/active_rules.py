@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from cairn.core.rule_verdict import NO_VERDICT, Judge, RuleQuestion, RuleVerdict
-from cairn.core.rules import Rulebook, ScopedRulebook, judge
+from cairn.core.action_rules import ActionRules
+from cairn.core.rule_judge import judge, judge_action
+from cairn.core.rule_verdict import NO_VERDICT, EvaluatedRule, Judge, RuleQuestion, RuleVerdict
+from cairn.core.rules import Rulebook, ScopedRulebook
 from cairn.definitions import DefinitionError
 from cairn.definitions.rules import load
 from cairn.services.engine.plans import DefinitionCache
@@ -17,7 +19,7 @@ from cairn.store.rules import ActiveRuleVersion
 
 log = logging.getLogger(__name__)
 
-UNREADABLE = Rulebook(stopped=True)  # users decide everything while rules can't be read
+UNREADABLE = Rulebook(is_readable=False)  # nothing is approved while rules can't be read
 
 
 class ActiveRules:
@@ -35,29 +37,55 @@ class ActiveRules:
         def answer(question: RuleQuestion) -> RuleVerdict:
             nonlocal versions
             if versions is None:
-                versions = self._active_versions(connection, loaded.facts.pipeline_id)
+                versions = self._active_versions(connection, (loaded.facts.pipeline_id,))
             stopped = any(version.stopped for version in versions)
             books = self.rulebooks(connection, versions)
             if not books and not stopped:
                 return NO_VERDICT
             facts = RunFactsReader(connection, self._plans, loaded, question, new_artifacts=artifacts)
-            return self._masked(judge(books, question, facts.value_at, stopped=stopped))
+            verdict = judge(books, question, facts.value_at, stopped=stopped)
+            return replace(verdict, evaluated_rules=self._masked(verdict.evaluated_rules))
 
         return answer
 
-    def _masked(self, verdict: RuleVerdict) -> RuleVerdict:
-        values = "\n".join(condition.actual for rule in verdict.evaluated_rules for condition in rule.conditions)
-        if self._mask(values) == values:
-            return verdict
-        masked = tuple(
-            rule._replace(conditions=tuple(c._replace(actual=self._mask(c.actual)) for c in rule.conditions))
-            for rule in verdict.evaluated_rules
-        )
-        return replace(verdict, evaluated_rules=masked)
+    def judge_action(
+        self,
+        connection: Connection,
+        loaded: LoadedRun,
+        question: RuleQuestion,
+        *,
+        draw_key: str,
+        path: Sequence[str] = (),
+        artifacts: Iterable[NewArtifact] = (),
+    ) -> ActionRules:
+        """Judge an action of the run by the rules of every pipeline on the path, and by the global ones.
 
-    def _active_versions(self, connection: Connection, pipeline_id: str) -> list[ActiveRuleVersion]:
+        Without a path, the run's own pipeline counts. The rules are locked until the transaction ends.
+        """
+        versions = self._active_versions(connection, path or (loaded.facts.pipeline_id,))
+        stopped = any(version.stopped for version in versions)
+        facts = RunFactsReader(connection, self._plans, loaded, question, new_artifacts=artifacts)
+        books = self.rulebooks(connection, versions)
+        found = judge_action(books, question, facts.value_at, draw_key=draw_key, stopped=stopped)
+        return found._replace(evaluated=self._masked(found.evaluated))
+
+    def _masked(self, evaluated: tuple[EvaluatedRule, ...]) -> tuple[EvaluatedRule, ...]:
+        values = "\n".join(condition.actual for rule in evaluated for condition in rule.conditions)
+        if self._mask(values) == values:
+            return evaluated
+        return tuple(
+            rule._replace(conditions=tuple(c._replace(actual=self._mask(c.actual)) for c in rule.conditions))
+            for rule in evaluated
+        )
+
+    def _active_versions(self, connection: Connection, pipelines: Sequence[str]) -> list[ActiveRuleVersion]:
+        """The versions of the global rules, then of the pipelines in the given order."""
         is_read_only = connection.engine is self._database.read_engine  # rows can't be locked there
-        return rules.active_versions(connection, pipeline_id, lock=not is_read_only)
+        versions: dict[str, ActiveRuleVersion] = {}
+        for pipeline_id in pipelines:
+            found = rules.active_versions(connection, pipeline_id, lock=not is_read_only)
+            versions |= {version.scope: version for version in found}
+        return list(versions.values())
 
     def rulebooks(self, connection: Connection, versions: Iterable[ActiveRuleVersion]) -> list[ScopedRulebook]:
         return [
@@ -71,8 +99,12 @@ class ActiveRules:
         return self._compiled.get((scope, revision), lambda: self._compile(connection, scope, revision))
 
     def _compile(self, connection: Connection, scope: str, revision: int) -> Rulebook:
+        text = rules.text(connection, scope, revision)
+        if text is None and revision > 0:
+            log.error("Version %d of the %s rules is missing", revision, scope)
+            return UNREADABLE
         try:
-            return load(rules.text(connection, scope, revision) or "").rulebook
+            return load(text or "").rulebook
         except DefinitionError as error:
             log.error("Can't read version %d of the %s rules: %s", revision, scope, error)  # noqa: TRY400
             return UNREADABLE

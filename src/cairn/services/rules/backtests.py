@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from cairn.core.conditions import FieldLookup
+from cairn.core.rule_judge import judge
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion
-from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook, judge
+from cairn.core.rules import GLOBAL, Rulebook, ScopedRulebook
 from cairn.core.states import ApprovalKind
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rules.active_rules import ActiveRules

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from cairn.core.rules import GLOBAL, REQUIRES_APPROVAL, Rule, Rulebook
+from cairn.core.rule_judge import REQUIRES_APPROVAL
+from cairn.core.rules import GLOBAL, Rule, Rulebook
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
 from cairn.services.paging import SortOrder, page
