@@ -21,6 +21,7 @@ from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Sandbox, SandboxLe
 from cairn.ports.models import ModelCatalogue
 from cairn.runners import FunctionRegistry, RunnerLimits, RunnerRegistry, function, make_runners
 from cairn.services.actions.execution import ActionExecutor
+from cairn.services.actions.known_operations import KnownOperations
 from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actions.queries import CorrectionQueries
 from cairn.services.actions.transports import ActionTransports
@@ -224,7 +225,7 @@ def build(
     log_writer = LogWriter(database, event_bus, clock, secrets.mask_loaded)
     locks = Locks()
     folder_sync = FolderSync(database, tree, log_writer, locks)
-    active_rules = ActiveRules(database, plans, secrets.mask)
+    active_rules, operations = ActiveRules(database, plans, secrets.mask), KnownOperations(plans)
     budgets = Budgets(plans, clock, BudgetCache(is_exclusive=database.kind == "sqlite"))
     steps, outbox = AfterCommitSteps(), NotificationOutbox(jobs)
     engine = Engine(
@@ -279,7 +280,9 @@ def build(
     notifications = build_notifications(admin_changes, engine, jobs, directory, outbound, secrets, settings.base_url)
     # Folders are synced before lanes and timers wake, because runners read them.
     steps.register(budgets.cache, notifications.courier, lanes.stopper, folder_sync, lanes, timers, event_bus)
-    rules = RuleService(database, clock, event_bus, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders)
+    rules = RuleService(
+        database, clock, event_bus, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders, operations
+    )
     rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(
         settings=settings,
@@ -358,7 +361,7 @@ def build(
         pipeline_queries=PipelineQueries(database),
         rework_queries=ReworkQueries(engine, rework),
         rollback_queries=RollbackQueries(engine, rollbacks),
-        rule_queries=RuleQueries(database, active_rules, rules.file, clock),
+        rule_queries=RuleQueries(database, active_rules, operations, rules.file, clock),
         run_queries=RunQueries(engine, budgets, clock),
         run_stream=RunStream(database, clock),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cairn.core import rework, transitions
+from cairn.core import approval_requests, rework, transitions
 from cairn.core.approval import APPROVING_DECISIONS, Approval, Vote
 from cairn.core.commands import AssignApproval, Decide
 from cairn.core.draft import Draft
@@ -51,6 +51,8 @@ def check_decision(d: Draft, c: Decide) -> Approval:
     possible = tuple(transitions.DECISIONS[a.kind])
     if c.decision not in possible:
         raise CommandRefused(f"'{c.decision}' is not a decision for an approval of kind {a.kind.value}.", possible)
+    if c.decision in APPROVING_DECISIONS and not approval_requests.rules_are_readable(d, a):
+        raise CommandRefused("The rules in force can't be read, so nothing is approved. Correct and save the rules.")
     if c.digest is not None and c.digest != a.digest:
         raise StaleCommand("The content has changed since you looked at it. Review it again, then decide.", possible)
     if c.decision == "modify" and c.modified_digest in (None, a.digest):

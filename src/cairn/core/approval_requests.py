@@ -13,10 +13,11 @@ from cairn.core.effects import ScheduleTimer
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
+from cairn.core.rules import APPROVABLE
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
 REMINDER_AT = 0.5  # of the time to decide
-UNREADABLE_RULES = "The rules in force can't be read, so a person has to decide. Correct and save the rules."
+UNREADABLE_RULES = "The rules in force can't be read, so nothing is approved. Correct and save the rules."
 LOW_RISK = "low risk"  # named as the rule that approves low-risk actions when no rule matches
 
 
@@ -68,6 +69,11 @@ def request_action(
     d: Draft, e: Execution, digest: str, action: ProposedAction, verdict: RuleVerdict, reason: str
 ) -> None:
     _request(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, reason, action))
+
+
+def rules_are_readable(d: Draft, a: Approval) -> bool:
+    """Whether all rules that could be about this approval can be read now."""
+    return a.kind not in APPROVABLE or _judge(d, d.run.executions[a.execution], a.kind).is_readable
 
 
 def _judge(d: Draft, e: Execution, kind: ApprovalKind, action: ProposedAction | None = None) -> RuleVerdict:

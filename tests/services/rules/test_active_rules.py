@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
 from cairn.store import rules
 from cairn.store.rules import ActiveRuleVersion
@@ -298,10 +299,14 @@ async def test_unreadable_rules_approve_nothing(app: App, caplog: pytest.LogCapt
             lambda c: rules.save(c, ActiveRuleVersion(pipeline), "no: rules", "admin", at)
         )
         run = await app.start(pipeline)
-        await app.wait_for_execution(run, "count", "waiting_approval_to_complete")
-    explanation = why(app, app.run(run).pending_approvals[0].approval_id)
-    assert explanation.evaluated_rules[0].outcome != "approves"
-    assert caplog.text == mentions("version 1", pipeline)
-    await rule(app, "", pipeline)
-    await app.decide(run, "count", "approve")
-    await app.wait_for_run(run, "completed")
+        approval = app.run(run).pending_approvals[0]
+        assert (approval.kind, approval.reason) == ("start", mentions("rules"))
+        with pytest.raises(CommandRefused, match="rules"):
+            await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
+        explanation = why(app, approval.approval_id)
+        assert (explanation.rule, explanation.evaluated_rules[0].outcome) == ("Yes", mentions("read"))
+        assert caplog.text == mentions("version 1", pipeline)
+        await rule(app, "", pipeline)
+        await app.decide(run, "count", "approve")
+        await app.wait_for_run(run, "completed")
+    assert [(a.kind, a.status) for a in approvals(app, run)] == [("start", "approved"), ("completion", "auto_approved")]

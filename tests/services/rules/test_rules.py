@@ -69,6 +69,13 @@ async def test_active_rules_are_summarized(app: App) -> None:
             "auto_approves": True,
             "rollout_percentage": 25.0,
             "audit_sample_percentage": 0.0,
+            "id": "approve",
+            "kinds": ["start"],
+            "operations": None,
+            "open_parameters": [],
+            "limit": None,
+            "approves_once": False,
+            "allows_untrusted": False,
         }
     ]
 

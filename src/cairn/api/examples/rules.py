@@ -25,7 +25,11 @@ auto_approval:
       conditions:
         operation_type: refund
         data_threshold: { field: amount, operator: "<=", value: 50 }
-      action: { auto_approve: true, rollout_percentage: 25, audit_sample_percentage: 10 }
+      action:
+        auto_approve: true
+        limit: { count: 20, sum: amount, max: 500, per: day }
+        rollout_percentage: 25
+        audit_sample_percentage: 10
 """
 
 
@@ -39,6 +43,13 @@ def _requires_approval() -> v.RuleSummary:
         auto_approves=False,
         rollout_percentage=100,
         audit_sample_percentage=0,
+        id="large-amounts",
+        kinds=[ApprovalKind.ACTION],
+        operations=None,
+        open_parameters=[],
+        limit=None,
+        approves_once=False,
+        allows_untrusted=False,
     )
 
 
@@ -52,6 +63,13 @@ def _auto_approves() -> v.RuleSummary:
         auto_approves=True,
         rollout_percentage=25,
         audit_sample_percentage=10,
+        id="small-refunds",
+        kinds=[ApprovalKind.ACTION],
+        operations=["refund"],
+        open_parameters=[v.OpenParameters(operation="refund", parameters=["account"])],
+        limit=v.RuleLimit(count=20, sum="amount", max=500, per="day"),
+        approves_once=False,
+        allows_untrusted=False,
     )
 
 

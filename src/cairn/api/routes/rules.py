@@ -99,7 +99,7 @@ async def check_rules(request: Request, services: Services) -> RuleCheck:
         warnings = [finding for finding in findings if finding.severity != "error"]
         return RuleCheck(valid=False, errors=errors, warnings=warnings, rules=[])
     warnings = [finding_view(finding) for finding in checked.warnings]
-    return RuleCheck(valid=True, errors=[], warnings=warnings, rules=summaries(checked.rulebook))
+    return RuleCheck(valid=True, errors=[], warnings=warnings, rules=summaries(checked.rulebook, checked.operations))
 
 
 # ---- of one pipeline -----------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -104,7 +105,7 @@ async def show_rules(ctx: CliContext, pipeline: PipelineOption = None, version: 
 @rules_app.command("check")
 @online("optional")
 async def check_rules(ctx: CliContext, file: RulesFile) -> None:
-    """Check rules without saving them. Errors name the file, line and column.
+    """Check rules without saving them, and explain what each rule covers. Errors name the file, line and column.
 
     Example: cairn rules check rules.yaml
     """
@@ -122,6 +123,39 @@ def _show_check(ctx: CliContext, source: DefinitionSource, report: JsonObject) -
         ctx.output.line(source.located({**warning, "message": f"warning: {warning['message']}"}), "yellow")
     if report["valid"]:
         ctx.output.line(f"{source.file}: valid ({_rule_count(report['rules'])})", "green")
+        for rule in report["rules"]:
+            _show_coverage(ctx, rule)
+
+
+def _show_coverage(ctx: CliContext, rule: JsonObject) -> None:
+    """What the rule is about, and what it leaves open."""
+    verb = "approves" if rule["auto_approves"] else "requires approval of"
+    state = " (disabled)" if not rule["enabled"] else " (shadow)" if rule["shadow"] else ""
+    ctx.output.line("")
+    ctx.output.line(f"{rule['name']}{state}", "bold")
+    ctx.output.line(f"  {verb} {', '.join(map(_kind_text(rule), rule['kinds'])) or 'nothing'}")
+    for each in rule["open_parameters"]:
+        ctx.output.line(f"  any {', '.join(each['parameters'])} of {each['operation']}")
+    if rule["auto_approves"] and "action" in rule["kinds"]:
+        ctx.output.line(f"  {_limit_text(rule)}")
+    if rule["allows_untrusted"]:
+        ctx.output.line("  also actions that content from outside influenced")
+
+
+def _kind_text(rule: JsonObject) -> Callable[[str], str]:
+    operations = rule["operations"]
+    actions = "all actions" if operations is None else f"actions of type {', '.join(operations) or 'none'}"
+    return lambda kind: {"start": "starts", "completion": "results", "action": actions}.get(kind, f"{kind} approvals")
+
+
+def _limit_text(rule: JsonObject) -> str:
+    limit = rule["limit"]
+    if limit is None:
+        return "without a limit: above low risk, each operation once per checkpoint and item of a run and its retries"
+    parts = [f"{limit['count']} actions"] if limit["count"] is not None else []
+    if limit["max"] is not None:
+        parts.append(f"{limit['sum']} up to {limit['max']:g} in total")
+    return f"at most {' and '.join(parts)} per {limit['per']}"
 
 
 @rules_app.command("apply")

@@ -75,11 +75,16 @@ def field_of(leaf: Leaf) -> str | None:
     return field if isinstance(field, str) and field else None
 
 
-def default_root(conditions: Value) -> Root | None:
-    """The root of names without one: that of the only kind of approval that the rule is about."""
+def only_kinds(conditions: Value) -> list[str]:
+    """The kinds of approval that the rule is limited to. None if it is about all kinds."""
     kinds = {kind for leaf in leaves(conditions, "") if (kind := only_kind(leaf)) is not None}
     named = set(as_tuple(conditions.get("kind"))) if isinstance(conditions, dict) else set[str]()
-    match sorted(kinds or named):
+    return sorted(kinds or named)
+
+
+def default_root(conditions: Value) -> Root | None:
+    """The root of names without one: that of the only kind of approval that the rule is about."""
+    match only_kinds(conditions):
         case [ApprovalKind.ACTION]:
             return Root.ACTION
         case [ApprovalKind.COMPLETION]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from cairn.core.rules import Rulebook
 from cairn.definitions.findings import Finding, RulesError, errors
 from cairn.definitions.frozen_model import Document
 from cairn.definitions.json_schema.messages import explain
 from cairn.definitions.rules.checks import RulePeople, check_semantics, required_people
+from cairn.definitions.rules.coverage import KnownOperation
+from cairn.definitions.rules.coverage_checks import check_coverage
 from cairn.definitions.rules.published_schema import schema, validator
 from cairn.definitions.rules.rulebook import compile_rules
 from cairn.documents import DocumentError, SourceMap, SourcePosition, Value, decode_yaml
@@ -26,24 +28,38 @@ class LoadedRules:
     document: Document
     rulebook: Rulebook
     warnings: tuple[Finding, ...] = ()
+    operations: Mapping[str, KnownOperation] = field(default_factory=dict[str, KnownOperation])  # that are known
 
 
-def load(text: bytes | str, *, count: CountApprovers | None = None, checkpoints: Collection[str] = ()) -> LoadedRules:
+def load(
+    text: bytes | str,
+    *,
+    count: CountApprovers | None = None,
+    checkpoints: Collection[str] = (),
+    operations: Mapping[str, KnownOperation] | None = None,
+) -> LoadedRules:
     """Load a rules file. Raises RulesError with all findings. A file that is empty or has only comments is valid.
 
-    `checkpoints` are the keys of the pipeline that the rules are for.
+    `checkpoints` are the keys of the pipeline that the rules are for. `operations` are the known action types, for
+    warnings about what the rules cover.
     """
     try:
         document, positions = decode_yaml(text)
     except DocumentError as error:
         raise RulesError([Finding("", error.message, line=error.line, column=error.column)]) from None
     document = {} if document is None else document
-    findings = sorted(
-        _check(document, positions, count, checkpoints), key=lambda finding: (finding.line or 0, finding.column or 0)
-    )
+    findings = sorted(_check(document, positions, count, checkpoints), key=_position)
     if errors(findings) or not isinstance(document, dict):
         raise RulesError(findings)
-    return LoadedRules(document, compile_rules(document), tuple(findings))
+    rulebook = compile_rules(document)
+    if operations is not None:
+        found = check_coverage(document, rulebook, operations)
+        findings += [_located(finding, positions.value(finding.path)) for finding in found]
+    return LoadedRules(document, rulebook, tuple(sorted(findings, key=_position)), operations or {})
+
+
+def _position(finding: Finding) -> tuple[int, int]:
+    return finding.line or 0, finding.column or 0
 
 
 def _check(

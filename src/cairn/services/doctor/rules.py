@@ -28,7 +28,7 @@ def _check_active_rules(connection: Connection, service: RuleService) -> Iterato
     """Saved rules become invalid when users they require are removed."""
     for head in rule_rows.all_active_versions(connection):
         try:
-            service.load(connection, rule_rows.text(connection, head.scope, head.revision) or "")
+            service.load(connection, rule_rows.text(connection, head.scope, head.revision) or "", head.scope)
         except DefinitionError as error:
             rules = "the global rules" if head.scope == GLOBAL else f"the rules of pipeline {head.scope}"
             yield _warning(f"{rules} are no longer valid: {error.findings[0]}", "correct and save them")

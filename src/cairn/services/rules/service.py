@@ -16,6 +16,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.rules import records
+from cairn.services.rules.operations import OperationLookup
 from cairn.services.rules.queries.autonomy import sampled_approval
 from cairn.services.rules.rules_file import RulesFileWatcher
 from cairn.store import Connection, Database, LostRace, pipelines, rules
@@ -41,21 +42,29 @@ class RuleService:
         event_bus: EventBus,
         path: Path,
         count_deciders: CountDeciders | None = None,
+        operations: OperationLookup | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._event_bus = event_bus
+        self._operations = operations
         self._count_deciders = count_deciders
         self.file = RulesFileWatcher(database, path, self._save_from_file)
 
     # Versions
-    async def check(self, text: str | bytes) -> LoadedRules:
+    async def check(self, text: str | bytes, scope: str = GLOBAL) -> LoadedRules:
         """Load rules without saving them. Raises DefinitionError with all errors."""
-        return await self._database.aread(lambda c: self.load(c, text))
+        return await self._database.aread(lambda c: self.load(c, text, scope))
 
-    def load(self, connection: Connection, text: str | bytes) -> LoadedRules:
-        count = self._count_deciders
-        return load(text, count=None if count is None else lambda names: count(connection, names))
+    def load(self, connection: Connection, text: str | bytes, scope: str = GLOBAL) -> LoadedRules:
+        count, operations = self._count_deciders, self._operations
+        definition = operations.definition(connection, scope) if operations is not None else None
+        return load(
+            text,
+            count=None if count is None else lambda names: count(connection, names),
+            checkpoints=definition.by_key if definition is not None else (),
+            operations=operations.find(connection, scope) if operations is not None else None,
+        )
 
     async def save(
         self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", actor: Actor
@@ -72,7 +81,7 @@ class RuleService:
         return await self._save(GLOBAL, text, None, "", "file")
 
     async def _save(self, scope: str, text: str, if_match: int | None, comment: str, author: str) -> SavedRules:
-        loaded = await self.check(text)
+        loaded = await self.check(text, scope)
 
         def write(connection: Connection) -> SavedRules:
             return self._write(connection, scope, text, if_match, comment, author, loaded)

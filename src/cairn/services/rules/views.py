@@ -13,9 +13,26 @@ from cairn.services.view import Id, Instant, Page, View
 Scope = Annotated[str, Field(description="`global`, or the pipeline's id.")]
 
 
-class RuleSummary(View):
-    """A summary of a rule."""
+class OpenParameters(View):
+    """Parameters for which a rule approves any value, although they make two actions different."""
 
+    operation: str
+    parameters: list[str]
+
+
+class RuleLimit(View):
+    """How many actions a rule approves, or up to which sum."""
+
+    count: int | None
+    sum: Annotated[str | None, Field(description="The field to add up.")]
+    max: Annotated[float | None, Field(description="The largest sum.")]
+    per: Annotated[str, Field(description="`run`, `family`, `hour`, `day` or a field.")]
+
+
+class RuleSummary(View):
+    """A rule and what it covers."""
+
+    id: Annotated[str, Field(description="The same in every version, unless the name or `id` changes.")]
     name: str
     section: Literal["checkpoints", "auto_approval"]
     priority: int
@@ -24,6 +41,26 @@ class RuleSummary(View):
     auto_approves: bool
     rollout_percentage: float
     audit_sample_percentage: float
+    kinds: Annotated[list[ApprovalKind], Field(description="The kinds of approval that the rule is about.")]
+    operations: Annotated[
+        list[str] | None,
+        Field(description="The types of actions that it is about. Null: all, if it is about actions."),
+    ]
+    open_parameters: Annotated[
+        list[OpenParameters],
+        Field(description="What a rule that approves leaves open, for the action types that Cairn knows."),
+    ]
+    limit: RuleLimit | None
+    approves_once: Annotated[
+        bool,
+        Field(
+            description="Without a limit, the rule approves an operation above low risk at most once for each "
+            "checkpoint and item of a run and the runs that continue it."
+        ),
+    ]
+    allows_untrusted: Annotated[
+        bool, Field(description="Whether it approves actions that content from outside influenced.")
+    ]
 
 
 class EmergencyStop(View):

@@ -12,6 +12,7 @@ from cairn.definitions import Finding
 from cairn.ports import Clock
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import BacktestOutcome, most_used
+from cairn.services.rules.operations import OperationLookup
 from cairn.services.rules.queries import autonomy, versions
 from cairn.services.rules.rules_file import RulesFileWatcher
 from cairn.services.rules.views import (
@@ -39,9 +40,17 @@ D = t.approval_decisions.c
 
 
 class RuleQueries:
-    def __init__(self, database: Database, active_rules: ActiveRules, file: RulesFileWatcher, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        active_rules: ActiveRules,
+        operations: OperationLookup,
+        file: RulesFileWatcher,
+        clock: Clock,
+    ) -> None:
         self._database = database
         self._active_rules = active_rules
+        self._operations = operations
         self._file = file
         self._clock = clock
 
@@ -55,7 +64,8 @@ class RuleQueries:
         def read(connection: Connection) -> RuleText:
             revision = versions.active_revision(connection, scope)
             rulebook = self._active_rules.rulebook(connection, scope, revision)
-            return versions.active_rules(connection, scope, rulebook, tuple(warnings), file)
+            rules = versions.summaries(rulebook, self._operations.find(connection, scope))
+            return versions.active_rules(connection, scope, rules, tuple(warnings), file)
 
         return self._database.read(read)
 

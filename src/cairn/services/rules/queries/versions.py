@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
@@ -11,6 +11,7 @@ from cairn.core.rule_judge import REQUIRES_APPROVAL
 from cairn.core.rules import GLOBAL, Rule, Rulebook
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
+from cairn.definitions.rules import KnownOperation, approves_once, coverage
 from cairn.services.paging import SortOrder, page
 from cairn.services.pipelines.views import DefinitionFinding
 from cairn.services.rules.views import (
@@ -18,7 +19,9 @@ from cairn.services.rules.views import (
     EmergencyStop,
     EmergencyStopPage,
     EvaluatedRule,
+    OpenParameters,
     RuleDiff,
+    RuleLimit,
     RulesFileStatus,
     RuleSummary,
     RuleText,
@@ -37,7 +40,11 @@ _NOT_STOPPED = EmergencyStop(stopped=False, reason="", by=None, at=None)
 
 
 def active_rules(
-    connection: Connection, scope: str, rulebook: Rulebook, warnings: Sequence[Finding], file: RulesFileStatus | None
+    connection: Connection,
+    scope: str,
+    rules: list[RuleSummary],
+    warnings: Sequence[Finding],
+    file: RulesFileStatus | None,
 ) -> RuleText:
     revision = active_revision(connection, scope)
     row = version_row(connection, scope, revision) if revision else None
@@ -45,7 +52,7 @@ def active_rules(
         scope=scope,
         revision=revision,
         text=row.text if row else "",
-        rules=summaries(rulebook),
+        rules=rules,
         author=row.author if row else None,
         comment=row.comment if row else "",
         created_at=row.created_at if row else None,
@@ -72,12 +79,15 @@ def finding_view(finding: Finding) -> DefinitionFinding:
     )
 
 
-def summaries(rulebook: Rulebook) -> list[RuleSummary]:
-    return [summary(rule) for rule in rulebook.rules]
+def summaries(rulebook: Rulebook, operations: Mapping[str, KnownOperation]) -> list[RuleSummary]:
+    """The rules with what they cover, by the action types that are known."""
+    return [_summary(rule, operations) for rule in rulebook.rules]
 
 
-def summary(rule: Rule) -> RuleSummary:
+def _summary(rule: Rule, operations: Mapping[str, KnownOperation]) -> RuleSummary:
+    covered, limit = coverage(rule, operations), rule.limit
     return RuleSummary(
+        id=rule.id,
         name=rule.name,
         section=rule.section.value,
         priority=rule.priority,
@@ -86,6 +96,22 @@ def summary(rule: Rule) -> RuleSummary:
         auto_approves=rule.approves,
         rollout_percentage=rule.rollout,
         audit_sample_percentage=rule.audit,
+        kinds=list(covered.kinds),
+        operations=None if covered.operations is None else list(covered.operations),
+        open_parameters=[
+            OpenParameters(operation=each.operation, parameters=list(each.parameters))
+            for each in covered.open_parameters
+        ],
+        limit=None
+        if limit is None
+        else RuleLimit(
+            count=limit.count,
+            sum=limit.sum_field,
+            max=None if limit.sum_max is None else float(limit.sum_max),
+            per=limit.per,
+        ),
+        approves_once=approves_once(rule),
+        allows_untrusted=rule.allows_untrusted,
     )
 
 
