@@ -154,7 +154,7 @@ def _check_holidays(hours: Document, zone: str) -> Iterator[Finding]:
     try:
         holidays = read_holidays(value, zone)
     except HolidayError as error:
-        yield Finding(f"{_HOURS}/holidays", f"{error}")
+        yield Finding(f"{_HOURS}/holidays{error.path}", str(error))
         return
     if holidays.known_until is not None:
         message = (

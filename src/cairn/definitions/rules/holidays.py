@@ -24,7 +24,11 @@ _NTH = re.compile(r"([+-]?[1-5])(MO|TU|WE|TH|FR|SA|SU)")
 
 
 class HolidayError(ValueError):
-    """The holidays can't be read."""
+    """The holidays can't be read. `path` is a JSON pointer into them."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class Holidays(NamedTuple):
@@ -48,14 +52,16 @@ def read_holidays(value: Value, zone: str) -> Holidays:
     """The holidays in the time zone. Raises HolidayError."""
     if isinstance(value, str):
         return _of_calendar(value, zone)
-    return Holidays(frozenset(map(_listed, value))) if isinstance(value, list) else Holidays()
+    if not isinstance(value, list):
+        return Holidays()
+    return Holidays(frozenset(_listed(position, item) for position, item in enumerate(value)))
 
 
-def _listed(value: Value) -> date:
+def _listed(position: int, value: Value) -> date:
     try:
         return date.fromisoformat(str(value))
     except ValueError:
-        raise HolidayError(f"{value!r} is no date") from None
+        raise HolidayError(f"{value!r} is no date", f"/{position}") from None
 
 
 def _of_calendar(text: str, zone: str) -> Holidays:
