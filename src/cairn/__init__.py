@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cairn.runners.ctx import Ctx as Ctx
     from cairn.runners.functions import function as function
+    from cairn.runners.processes.child.actions import ActionFailed as ActionFailed
+    from cairn.runners.processes.child.actions import ActionNotHandedOver as ActionNotHandedOver
+    from cairn.runners.processes.child.actions import ActionRefused as ActionRefused
 else:
     from importlib import import_module
 
     # Imported on first use, because the runners are slow to import and most commands don't need them.
-    _LAZY = {"Ctx": "cairn.runners.ctx", "function": "cairn.runners.functions"}
+    _ACTIONS = "cairn.runners.processes.child.actions"
+    _LAZY = {
+        "ActionFailed": _ACTIONS,
+        "ActionNotHandedOver": _ACTIONS,
+        "ActionRefused": _ACTIONS,
+        "Ctx": "cairn.runners.ctx",
+        "function": "cairn.runners.functions",
+    }
 
     def __getattr__(name: str) -> object:
         if name not in _LAZY:
@@ -20,4 +30,4 @@ else:
 
 
 __version__ = "0.1.0"
-__all__ = ["Ctx", "__version__", "function"]
+__all__ = ["ActionFailed", "ActionNotHandedOver", "ActionRefused", "Ctx", "__version__", "function"]

@@ -1,5 +1,6 @@
 """Protocols for the outside world. Adapters implement them; only `bootstrap` chooses which."""
 
+from cairn.ports.actions import ActionDoor, HandOver
 from cairn.ports.clock import Clock
 from cairn.ports.conversation import (
     BudgetExhausted,
@@ -56,6 +57,7 @@ from cairn.ports.work_order import (
 )
 
 __all__ = [
+    "ActionDoor",
     "ActionOffer",
     "ArtifactSource",
     "Attachment",
@@ -66,6 +68,7 @@ __all__ = [
     "ConversationMessage",
     "DeliveryUnknown",
     "Errored",
+    "HandOver",
     "HttpClient",
     "HttpResponse",
     "InvalidResult",

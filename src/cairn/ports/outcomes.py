@@ -103,6 +103,8 @@ class ProposesAction:
     artifacts: tuple[ProducedFile | StoredFile, ...] = ()  # staged so far
     call: RecordedCall | None = None  # recorded with the report
     inputs_content: bytes | None = None  # the content of `call.inputs_checksum`
+    instance: str | None = None  # distinguishes an intended second action from a repetition
+    is_held: bool = False  # the call is already recorded and approved, but its action can't start now
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cairn.definitions.model import CheckpointDefinition
+from cairn.ports.actions import ActionDoor
 from cairn.ports.conversation import Conversation
 from cairn.ports.files import StoredFile, UploadedFile
 from cairn.ports.outcomes import Outcome, ProposesAction, RecordedCall
@@ -109,6 +110,7 @@ class ActionOffer:
     description: str = ""
     schema: Any = None  # JSON Schema of the parameters
     corrections: tuple[PastCorrection, ...] = ()
+    executor: str = "cairn"  # cairn, tool, or proposer: the agent carries it out and reports the outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ class WorkOrder:
     is_test: bool = False  # a test run carries out no actions
     action_offers: tuple[ActionOffer, ...] = ()  # listed in the agent's prompt
     check_proposal: Callable[[ProposesAction], str | None] | None = None  # why an action can't be decided, or None
+    actions: ActionDoor | None = None  # hands over approved actions that the proposer carries out
 
 
 class Runner(Protocol):

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar, cast
+
+from cairn.runners.processes.lifecycle import await_shielded
 
 T = TypeVar("T")
 
@@ -27,7 +29,10 @@ class CallThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
         self._is_abandoned = False
+        self._is_over = False
+        self._waiting = set[asyncio.Task[Any]]()  # coroutines that the thread waits for
 
     async def run(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         """Run the call. Return its return value or its exception."""
@@ -54,6 +59,10 @@ class CallThread:
         except asyncio.CancelledError:
             self._is_abandoned = True
             raise
+        finally:
+            self._is_over = True
+            if self._waiting:
+                await await_shielded(asyncio.wait(self._waiting))
 
     def guard(self, call: Callable[..., T]) -> Callable[..., T]:
         """Wrap a callback so that it raises CallStopped once the thread is abandoned."""
@@ -72,3 +81,24 @@ class CallThread:
             self._loop.call_soon_threadsafe(call, *args)
 
         return self.guard(posted)
+
+    def wait(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine on the event loop and wait in the thread. `run` doesn't return before it has ended."""
+        if self._is_abandoned:
+            raise CallStopped
+        if threading.get_ident() == self._loop_thread:
+            raise RuntimeError("Register the coroutine function itself, so that it can await its calls of ctx.")
+        result = asyncio.run_coroutine_threadsafe(self._waited(call), self._loop).result()
+        if self._is_abandoned:
+            raise CallStopped
+        return result
+
+    async def _waited(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._is_over:
+            raise CallStopped
+        task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._waiting.add(task)
+        try:
+            return await call()
+        finally:
+            self._waiting.discard(task)

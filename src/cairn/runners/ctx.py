@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import ReworkBrief, StoredFile, WorkInputs
-from cairn.runners.action_proposals import check_arguments
-from cairn.runners.recorded_calls import CallResult
+from cairn.runners.function_calls import FunctionCalls
+from cairn.runners.processes.child import actions
+from cairn.runners.processes.child.actions import CallResult, proposal_arguments
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)
+Outcome: TypeAlias = Literal["done", "failed"]
 Stage: TypeAlias = Callable[[str, Any], None]
 Log: TypeAlias = Callable[[str, str, Mapping[str, Any] | None], None]
 Progress: TypeAlias = Callable[[float | None, str | None], None]
@@ -70,13 +72,16 @@ class CtxServices:
     stage: Stage
     log: Log
     progress: Progress
-    request_rework: Callable[[str, str, str], CallResult]
-    propose_action: Callable[[Mapping[str, Any]], CallResult]
+    calls: FunctionCalls
 
 
 @dataclass(frozen=True, slots=True)
 class Ctx:
     """One call of a function. Staged artifacts are validated after it returns."""
+
+    ActionFailed: ClassVar = actions.ActionFailed
+    ActionRefused: ClassVar = actions.ActionRefused
+    ActionNotHandedOver: ClassVar = actions.ActionNotHandedOver
 
     _material: WorkInputs = field(repr=False)
     workspace: Path
@@ -116,7 +121,7 @@ class Ctx:
         inputs as before. Then the call returns `status`, `reason`, `execution_id` and `artifacts` of the rework, and
         `inputs` and `references` are updated.
         """
-        return self._services.request_rework(checkpoint, prompt, reason)
+        return self._services.calls.request_rework(checkpoint, prompt, reason)
 
     def propose_action(
         self,
@@ -126,14 +131,52 @@ class Ctx:
         confidence: float | None = None,
         risk_level: str | None = None,
         supporting_data: Any = None,
+        instance: str | None = None,
     ) -> CallResult:
-        """Propose an action outside of Cairn and wait for the decision.
+        """Propose an action outside of Cairn and wait for the decision. A coroutine function awaits this call.
 
-        The function ends here. After the decision the function is called again. The call then returns `decision`, the
-        approved `parameters`, whether they were `modified`, and the `result` if Cairn has executed the action.
+        The function ends here. After the decision the function is called again. The call then returns `state`,
+        `decision`, `result`, `idempotency_key` and `modified`. It has `parameters` only if the function has to carry
+        out the action now, so that a function that is called again doesn't repeat it. Raises ActionFailed or
+        ActionRefused.
+
+        `instance` names an intended second action with equal parameters.
         """
-        arguments = check_arguments(operation_type, parameters, reasoning, confidence, risk_level, supporting_data)
-        return self._services.propose_action(arguments)
+        return self._services.calls.propose_action(
+            proposal_arguments(operation_type, parameters, reasoning, confidence, risk_level, supporting_data, instance)
+        )
+
+    def perform(
+        self,
+        operation_type: str,
+        parameters: Mapping[str, Any],
+        execute: Callable[[dict[str, Any], str], Any],
+        *,
+        reasoning: str = "",
+        confidence: float | None = None,
+        risk_level: str | None = None,
+        supporting_data: Any = None,
+        instance: str | None = None,
+    ) -> Any:
+        """Propose an action, carry it out once with `execute(parameters, idempotency_key)`, and return its result.
+
+        A coroutine function awaits this call, and can pass a coroutine function. The returned value is recorded as the
+        result. If the function is called again, it gets that result, and `execute` is not called. Raise ActionFailed in
+        `execute` if the action was not carried out. After any other exception, the outcome is unknown, and people find
+        it out.
+        """
+        arguments = proposal_arguments(
+            operation_type, parameters, reasoning, confidence, risk_level, supporting_data, instance
+        )
+        return self._services.calls.perform(arguments, execute)
+
+    def report_outcome(self, outcome: Outcome, result: Any = None) -> Awaitable[None]:
+        """Report the outcome of the last action that was handed over: done or failed.
+
+        A coroutine function awaits this call. Without a report, the action counts as done when the function makes its
+        next call or returns. If the function ends in any other way, the outcome is unknown.
+        """
+        return self._services.calls.report_outcome(outcome, result)
 
     def log(self, message: str, level: Level = "info", **details: Any) -> None:
         """Write a line to the execution's log."""

@@ -16,6 +16,8 @@ from cairn.ports import Errored, Outcome, WorkInputs, WorkOrder
 from cairn.runners.call_threads import CallThread
 from cairn.runners.ctx import Ctx, CtxServices, ReworkNote
 from cairn.runners.expected_artifacts import expected
+from cairn.runners.function_calls import CoroutineCalls, FunctionCalls, ThreadCalls
+from cairn.runners.hand_overs import DoorError, HandOvers
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.recorded_calls import CallMismatch, CallPending, RecordedCalls
 from cairn.runners.result_checks import check_result
@@ -100,48 +102,75 @@ class FunctionRunner:
         registered = self._registry.get(name)
         if config is None or registered is None:
             return Errored(_unknown(name, self._registry))
-        staging, recorded = Staging(expected(work.checkpoint)), RecordedCalls(work)
         # A copy, because a function may modify its arguments.
         parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
+        return await FunctionCall(work, registered, self._limits).run(parameters)
+
+
+class FunctionCall:
+    """One call of a function."""
+
+    def __init__(self, work: WorkOrder, registered: Registered, limits: RunnerLimits) -> None:
+        self._work = work
+        self._function = registered.function
+        self._limits = limits
+        self._staging = Staging(expected(work.checkpoint))
+        self._recorded = RecordedCalls(work)
+        self._hand_overs = HandOvers(work.actions)
+        self._thread = None if registered.is_async else CallThread()
+
+    async def run(self, parameters: Mapping[str, Any]) -> Outcome:
+        work, thread = self._work, self._thread
+        calls = (
+            CoroutineCalls(self._recorded, self._hand_overs)
+            if thread is None
+            else ThreadCalls(self._recorded, self._hand_overs, thread)
+        )
         try:
-            if registered.is_async:
-                services = CtxServices(
-                    staging.stage, work.log, work.progress, recorded.request_rework, recorded.propose_action
-                )
-                returned = await registered.function(ctx_of(work, recorded, services), **parameters)
-            else:
-                thread = CallThread()
-                services = CtxServices(
-                    thread.guard(staging.stage),
-                    thread.post(work.log),
-                    thread.post(work.progress),
-                    thread.guard(recorded.request_rework),
-                    thread.guard(recorded.propose_action),
-                )
-                ctx = ctx_of(work, recorded, services)
-                returned, error = await thread.run(partial(registered.function, ctx, **parameters))
+            try:
+                returned, error = await self._call(calls, parameters)
                 if error is not None:
-                    return _outcome_of(error, registered.function, recorded, staging)
-                if inspect.isawaitable(returned):  # for example a lambda that calls a coroutine function
-                    returned = await returned
-                    await asyncio.sleep(0)  # so that posted log lines are handled first
-            recorded.check_repeated()
+                    return await self._outcome_of(error)
+                calls.check_repeated()
+            finally:
+                await calls.close()
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
-            return Errored(failure_from(error, registered.function))
+            return Errored(failure_from(error, self._function))
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - including SystemExit
-            return _outcome_of(error, registered.function, recorded, staging)
-        return check_result(work, staging.finish(returned, work), self._limits)
+            return await self._outcome_of(error)
+        await self._hand_overs.assume_done()
+        return check_result(work, self._staging.finish(returned, work), self._limits)
 
+    async def _call(self, calls: FunctionCalls, parameters: Mapping[str, Any]) -> tuple[Any, BaseException | None]:
+        """The return value of the function, or the exception that it raised in its thread."""
+        work, staging, thread = self._work, self._staging, self._thread
+        if thread is None:
+            services = CtxServices(staging.stage, work.log, work.progress, calls)
+            return await self._function(ctx_of(work, self._recorded, services), **parameters), None
+        services = CtxServices(thread.guard(staging.stage), thread.post(work.log), thread.post(work.progress), calls)
+        ctx = ctx_of(work, self._recorded, services)
+        returned, error = await thread.run(partial(self._function, ctx, **parameters))
+        if error is None and inspect.isawaitable(returned):  # for example a lambda that calls a coroutine function
+            returned = await returned
+            await asyncio.sleep(0)  # so that posted log lines are handled first
+        return returned, error
 
-def _outcome_of(error: BaseException, function: Function, recorded: RecordedCalls, staging: Staging) -> Outcome:
-    """The outcome of a call that raised an exception, because it waits for a result or failed."""
-    if isinstance(error, CallPending):
-        return recorded.outcome_of(error, tuple(staging.files().artifacts))
-    return Errored(error.failure if isinstance(error, CallMismatch) else failure_from(error, function))
+    async def _outcome_of(self, error: BaseException) -> Outcome:
+        """The outcome of a call that raised an exception, because it waits for a result or failed."""
+        match error:
+            case CallPending():
+                await self._hand_overs.assume_done()
+                return self._recorded.outcome_of(error, tuple(self._staging.files().artifacts))
+            case CallMismatch():
+                return Errored(error.failure)
+            case DoorError():
+                raise error.error
+            case _:
+                return Errored(failure_from(error, self._function))
 
 
 def ctx_of(work: WorkOrder, material: WorkInputs, services: CtxServices) -> Ctx:

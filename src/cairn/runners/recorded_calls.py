@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cairn.core.execution import Failure
-from cairn.documents import DocumentError, decode_json, encode_json
+from cairn.documents import decode_json
 from cairn.ports import NeedsRework, ProducedFile, ProposesAction, RecordedCall, StoredFile, WorkInputs, WorkOrder
 from cairn.runners.action_proposals import method_name, proposal
 from cairn.runners.replay_inputs import ReplayInputs, checksum_of
@@ -18,11 +18,12 @@ MAX_ARGUMENT = 200  # characters in a message
 class CallPending(BaseException):
     """Ends the function because a call has no result yet. Code that catches it must raise it again."""
 
-    def __init__(self, number: int, kind: str, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, number: int, kind: str, arguments: Mapping[str, Any], *, is_held: bool = False) -> None:
         super().__init__("The function will be called again when the result is available. Do not catch this exception.")
         self.number = number
         self.kind = kind
         self.arguments = arguments
+        self.is_held = is_held  # the action is approved, but can't start now
 
 
 class CallMismatch(BaseException):
@@ -49,16 +50,6 @@ def call_text(kind: str, arguments: Mapping[str, Any]) -> str:
     """The call as Python code, for messages."""
     argument_text = ", ".join(f"{name}={str(value)[:MAX_ARGUMENT]!r}" for name, value in arguments.items())
     return f"{method_name(kind)}({argument_text})"
-
-
-class CallResult(dict[str, Any]):
-    """The result of a call. Fields can be read as keys or as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,27 +107,19 @@ class RecordedCalls:
         self._inputs = _InputsAtCall(recorded["input"], tuple(map(stored, recorded["previous"])), references)
 
     # Calls
-    def request_rework(self, checkpoint: str, prompt: str, reason: str) -> CallResult:
-        return self._call("rework", {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)})
-
-    def propose_action(self, arguments: Mapping[str, Any]) -> CallResult:
-        try:
-            encoded = encode_json(dict(arguments))
-        except DocumentError as error:
-            raise TypeError(f"propose_action: the arguments can't be encoded as JSON: {error}") from None
-        return self._call("action", cast("dict[str, Any]", decode_json(encoded, max_bytes=len(encoded))))
-
-    def _call(self, kind: str, arguments: Mapping[str, Any]) -> CallResult:
+    def next_call(self, kind: str, arguments: Mapping[str, Any]) -> RecordedCall:
+        """The recorded call that is made again now. Raises CallMismatch, or CallPending if there is none."""
         number, calls = self._call_count, self._work.calls
         self._call_count += 1
-        if number < len(calls):
-            if (calls[number].kind, dict(calls[number].arguments)) != (kind, arguments):
-                raise CallMismatch(number + 1, calls[number], (kind, arguments))
-            result = calls[number].result
-            if result is not None:
-                self._set_inputs(number + 1)
-                return CallResult(result)
+        if number < len(calls) and (calls[number].kind, dict(calls[number].arguments)) != (kind, arguments):
+            raise CallMismatch(number + 1, calls[number], (kind, arguments))
+        if number < len(calls) and calls[number].result is not None:
+            return replace(calls[number], number=number + 1)
         raise CallPending(number + 1, kind, arguments)
+
+    def update_inputs(self) -> None:
+        """From now on, the function sees the inputs as they were after its last call."""
+        self._set_inputs(self._call_count)
 
     def check_repeated(self) -> None:
         """Raise CallMismatch unless all recorded calls were made again."""
@@ -149,5 +132,5 @@ class RecordedCalls:
         arguments, inputs = pending.arguments, self._replay.current()
         call = RecordedCall(pending.number, pending.kind, arguments, None, checksum_of(inputs))
         if pending.kind == "action":
-            return proposal(arguments, artifacts, call, inputs)
+            return replace(proposal(arguments, artifacts, call, inputs), is_held=pending.is_held)
         return NeedsRework(arguments["checkpoint"], arguments["prompt"], arguments["reason"], artifacts, call, inputs)

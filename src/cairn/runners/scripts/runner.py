@@ -31,6 +31,7 @@ from cairn.ports import (
 )
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import import_agents
+from cairn.runners.hand_overs import OffsetDoor
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.processes.child import main  # importing it compiles it once for all child processes
 from cairn.runners.processes.connection import ProtocolError, ScriptConnection
@@ -72,7 +73,8 @@ class ScriptRunner:
             return answers
         questions = [call for call in work.calls if call.kind == QUESTION]
         script_calls = (call for call in work.calls if call.kind != QUESTION)
-        work = replace(work, calls=tuple(replace(call, number=number) for number, call in enumerate(script_calls, 1)))
+        calls = tuple(replace(call, number=number) for number, call in enumerate(script_calls, 1))
+        work = replace(work, calls=calls, actions=work.actions and OffsetDoor(work.actions, len(questions)))
         return _renumbered(await self._run_script(config, work, answers), len(questions))
 
     async def _answers(self, config: ScriptConfig, work: WorkOrder) -> dict[str, Any] | NeedsInput:

@@ -7,15 +7,18 @@ from dataclasses import replace
 from typing import Any, cast
 
 from cairn.core.execution import Failure
+from cairn.documents import encode_json
 from cairn.ports import Errored, NeedsRework, Outcome, RecordedCall, WorkOrder
 from cairn.runners.action_proposals import proposal
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.limits import RunnerLimits, megabytes
 from cairn.runners.mismatches import Mismatch
+from cairn.runners.processes.child.actions import MAX_RESULT_BYTES
 from cairn.runners.processes.connection import ProtocolError, ProtocolMessage, ScriptConnection
 from cairn.runners.recorded_calls import call_text
 from cairn.runners.replay_inputs import ReplayInputs, checksum_of
 from cairn.runners.result_checks import check_result
+from cairn.runners.scripts.action_calls import ScriptCalls
 from cairn.runners.scripts.output_log import OutputLog
 from cairn.runners.staging import Staging
 
@@ -28,6 +31,7 @@ class ScriptSession:
         self._output_log = output_log
         self._limits = limits
         self._inputs = ReplayInputs(work)
+        self._calls = ScriptCalls(work)
         self._staging = Staging(expected(work.checkpoint))
 
     async def prepare(self) -> None:
@@ -53,8 +57,19 @@ class ScriptSession:
                 is_number = isinstance(fraction, int | float)
                 self._work.progress(fraction if is_number else None, text if isinstance(text, str) else None)
             case "inputs":
-                content = await asyncio.to_thread(self._inputs.at_call, _number(message))
-                await connection.send({}, content)
+                number = _number(message)
+                await self._calls.return_result(number)
+                await connection.send({}, await asyncio.to_thread(self._inputs.at_call, number))
+            case "hand_over":
+                hand_over = await self._calls.hand_over(_number(message))
+                if hand_over is None:
+                    await connection.send({"held": True})
+                else:
+                    await connection.send({}, encode_json(cast("Any", hand_over)))
+            case "report":
+                result = await connection.read_value(message, MAX_RESULT_BYTES)
+                await self._calls.report(message.text("outcome"), result)
+                await connection.send({})
             case "read":
                 content = await asyncio.to_thread(self._inputs.read, message.head.get("checksum"))
                 await connection.send(
@@ -85,11 +100,12 @@ class ScriptSession:
         match message.kind:
             case "returned":
                 returned = await connection.read_body(message, self._limits.max_file_bytes)
+                await self._calls.assume_done()
                 return await self._check_result(returned)
             case "not_serializable":
-                return await self._check_result(
-                    Mismatch(message.text("path"), str(await connection.read_value(message)))
-                )
+                text = str(await connection.read_value(message))
+                await self._calls.assume_done()
+                return await self._check_result(Mismatch(message.text("path"), text))
             case "raised":
                 text, trace = _pair(await connection.read_value(message))
                 return Errored(Failure(message.text("type") or "Exception", str(text), str(trace)))
@@ -119,11 +135,13 @@ class ScriptSession:
         kind, arguments = message.text("call"), _object(body)
         if kind not in ("rework", "action"):
             raise ProtocolError(f"{kind!r} is not a kind of call")
+        number = _number(message)
+        await self._calls.end(number, kind, arguments)
         inputs = await asyncio.to_thread(self._inputs.current)
-        call = RecordedCall(_number(message), kind, arguments, None, checksum_of(inputs))
+        call = RecordedCall(number, kind, arguments, None, checksum_of(inputs))
         artifacts = tuple(self._staging.files().artifacts)
         if kind == "action":
-            return proposal(arguments, artifacts, call, inputs)
+            return replace(proposal(arguments, artifacts, call, inputs), is_held=self._calls.is_held(number))
         key, prompt, reason = (str(arguments.get(name, "")) for name in ("checkpoint", "prompt", "reason"))
         return NeedsRework(key, prompt, reason, artifacts, call, inputs)
 

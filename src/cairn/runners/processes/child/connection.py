@@ -34,10 +34,10 @@ class ParentConnection:
         with self._locked():
             self._write_message({**head, "size": size}, chunks)
 
-    def request(self, head: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def request(self, head: dict[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Send a message and wait for the reply."""
         with self._locked():
-            self._write_message({**head, "size": 0}, ())
+            self._write_message({**head, "size": len(body)}, (body,))
             return self.receive()
 
     def receive(self) -> tuple[dict[str, Any], bytes]:

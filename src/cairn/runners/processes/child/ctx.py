@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import os
 
+from . import actions
+from .actions import CallResult
+from .artifacts import Artifacts, ReworkNote
 from .exact_json import NotSerializable, encode, replace_surrogates
+from .performing import CallGuard, perform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,76 +19,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .connection import ParentConnection
+    from .performing import Execute
 
 LEVELS = ("info", "warning", "error")
-TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
 MAX_LOG_LINE = 64 * 1024  # characters
 MAX_PROGRESS_TEXT = 1000  # characters
 CHUNK_BYTES = 1 << 16
-
-
-class File:
-    """An artifact of another execution. Its bytes are read on demand."""
-
-    def __init__(self, connection: ParentConnection, values: dict[str, Any]) -> None:
-        self._connection = connection
-        self.name: str = values["name"]
-        self.format: str = values["format"]
-        self.checksum: str = values["checksum"]
-        self.size: int = values["size"]
-        self.path: str = values["path"]
-
-    def read(self) -> bytes:
-        head, data = self._connection.request({"kind": "read", "checksum": self.checksum})
-        if "error" in head:
-            raise OSError(head["error"])
-        return data
-
-
-class Artifacts(dict["str", "Any"]):
-    """Artifacts by name: JSON as a value, text as str, anything else as bytes. Read on demand."""
-
-    def __init__(self, connection: ParentConnection, files: list[dict[str, Any]]) -> None:
-        super().__init__((file["name"], File(connection, file)) for file in files)
-
-    def __getitem__(self, name: str) -> Any:
-        file = self.file(name)
-        if file.format == "json":
-            return json.loads(file.read())
-        return file.read().decode() if file.format in TEXTS else file.read()
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default  # noqa: SIM401 - it would call itself
-
-    def items(self) -> Any:
-        return [(name, self[name]) for name in self]
-
-    def values(self) -> Any:
-        return [self[name] for name in self]
-
-    def file(self, name: str) -> File:
-        """The file with its format, size, checksum and path."""
-        return super().__getitem__(name)
-
-
-class CallResult(dict["str", "Any"]):
-    """The result of a call. Fields can be read as keys or as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
-class ReworkNote:
-    """Why the work was sent back, and the artifacts that the requester has produced so far."""
-
-    def __init__(self, connection: ParentConnection, values: dict[str, Any]) -> None:
-        self.prompt: str = values["prompt"]
-        self.reason: str = values["reason"]
-        self.requested_by: str = values["requested_by"]
-        self.artifacts = Artifacts(connection, values["artifacts"])
 
 
 class CallPending(BaseException):
@@ -98,10 +38,16 @@ class CallMismatch(BaseException):
 class Ctx:
     """One call of a script. Staged artifacts are validated after it returns."""
 
+    ActionFailed = actions.ActionFailed
+    ActionRefused = actions.ActionRefused
+    ActionNotHandedOver = actions.ActionNotHandedOver
+
     def __init__(self, connection: ParentConnection, order: dict[str, Any], inputs: dict[str, Any]) -> None:
         self._connection = connection
         self._calls: list[dict[str, Any]] = order["calls"]
         self._call_count = 0
+        self._guard = CallGuard()
+        self._is_handed_over = False  # an action, whose outcome can be reported
         self._workspace: str = order["workspace"]
         self._max_file_bytes: int = order["max_file_bytes"]
         self.feedback: tuple[str, ...] = tuple(order["feedback"])
@@ -191,7 +137,9 @@ class Ctx:
         `inputs` and `references` are updated.
         """
         arguments = {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)}
-        return self._call("rework", arguments)
+        result = self._recorded_result("rework", arguments)
+        self._update_inputs()
+        return CallResult(result)
 
     def propose_action(
         self,
@@ -201,51 +149,102 @@ class Ctx:
         confidence: float | None = None,
         risk_level: str | None = None,
         supporting_data: Any = None,
+        instance: str | None = None,
     ) -> CallResult:
         """Propose an action outside of Cairn and wait for the decision.
 
-        The process ends here. After the decision the script is called again. The call then returns `decision`, the
-        approved `parameters`, whether they were `modified`, and the `result` if Cairn has executed the action.
+        The process ends here. After the decision the script is called again. The call then returns `state`, `decision`,
+        `result`, `idempotency_key` and `modified`. It has `parameters` only if the script has to carry out the action
+        now, so that a script that is called again doesn't repeat it. Raises ActionFailed or ActionRefused.
+
+        `instance` names an intended second action with equal parameters.
         """
-        if not isinstance(operation_type, str) or not operation_type:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError("propose_action: operation_type must be a non-empty string, such as 'send_email'")
-        if not isinstance(parameters, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"propose_action: parameters must be a dict, not {type(parameters).__name__}")
-        is_number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool)
-        if confidence is not None and not (is_number and 0 <= confidence <= 1):
-            raise ValueError("propose_action: confidence must be a number from 0 to 1, or None")
-        arguments = {
-            "operation_type": operation_type,
-            "parameters": parameters,
-            "reasoning": str(reasoning),
-            "confidence": confidence,
-            "risk_level": None if risk_level is None else str(risk_level),
-            "supporting_data": supporting_data,
-        }
-        try:
-            encoded = encode(arguments)
-        except NotSerializable as error:
-            raise TypeError(f"propose_action: the arguments can't be encoded as JSON: {error}") from None
-        return self._call("action", json.loads(encoded))
+        return self._propose(
+            actions.proposal_arguments(
+                operation_type, parameters, reasoning, confidence, risk_level, supporting_data, instance
+            )
+        )
+
+    def perform(
+        self,
+        operation_type: str,
+        parameters: dict[str, Any],
+        execute: Execute,
+        *,
+        reasoning: str = "",
+        confidence: float | None = None,
+        risk_level: str | None = None,
+        supporting_data: Any = None,
+        instance: str | None = None,
+    ) -> Any:
+        """Propose an action, carry it out once with `execute(parameters, idempotency_key)`, and return its result.
+
+        The returned value is recorded as the result. If the script is called again, it gets that result, and `execute`
+        is not called. Raise ActionFailed in `execute` if the action was not carried out. After any other exception, the
+        outcome is unknown, and people find it out.
+        """
+        arguments = actions.proposal_arguments(
+            operation_type, parameters, reasoning, confidence, risk_level, supporting_data, instance
+        )
+        return perform(self._guard, lambda: self._propose(arguments), self._report, operation_type, execute)
+
+    def report_outcome(self, outcome: str, result: Any = None) -> None:
+        """Report the outcome of the last action that was handed over: done or failed.
+
+        Without a report, the action counts as done when the script makes its next call or returns. If the script ends
+        in any other way, the outcome is unknown.
+        """
+        self._guard.check_report()
+        self._report(outcome, result)
+        self._guard.clear()
 
     def done(self) -> None:
         """Reserved for loops."""
         self.log("done() has no effect: loops are not supported yet, so the checkpoint runs once.")
 
-    def _call(self, kind: str, arguments: dict[str, Any]) -> CallResult:
+    def _propose(self, arguments: dict[str, Any]) -> CallResult:
+        operation: str = arguments["operation_type"]
+        recorded = self._recorded_result("action", arguments)
+        if not actions.is_approved(recorded):
+            self._update_inputs()
+            return actions.read_result(recorded, operation)
+        number = self._call_count
+        head, body = self._connection.request({"kind": "hand_over", "number": number})
+        if head.get("held"):
+            raise CallPending(number, "action", arguments)
+        self._update_inputs()
+        self._is_handed_over = True
+        return actions.handed_over(recorded, json.loads(body), operation)
+
+    def _report(self, outcome: str, result: Any) -> None:
+        data = actions.reported_result(outcome, result)
+        if not self._is_handed_over:
+            raise RuntimeError("report_outcome: no action was handed over, or its outcome was reported already")
+        self._connection.request({"kind": "report", "outcome": outcome}, data)
+        self._is_handed_over = False
+
+    def _recorded_result(self, kind: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The result of the next call. Raises CallPending if there is none yet."""
+        self._guard.check()
         number = self._call_count
         self._call_count += 1
+        self._is_handed_over = False
         if number < len(self._calls):
             recorded = self._calls[number]
             if (recorded["kind"], recorded["arguments"]) != (kind, arguments):
                 raise CallMismatch(number + 1, recorded, {"kind": kind, "arguments": arguments})
             if recorded["result"] is not None:
-                self._set_inputs(json.loads(self._connection.request({"kind": "inputs", "number": number + 1})[1]))
-                return CallResult(recorded["result"])
+                return recorded["result"]
         raise CallPending(number + 1, kind, arguments)
+
+    def _update_inputs(self) -> None:
+        """Read the inputs as they were after this call."""
+        head = {"kind": "inputs", "number": self._call_count}
+        self._set_inputs(json.loads(self._connection.request(head)[1]))
 
     def check_repeated(self) -> None:
         """Raise CallMismatch unless all recorded calls were made again."""
+        self._guard.check()
         if self._call_count < len(self._calls):
             raise CallMismatch(self._call_count + 1, self._calls[self._call_count], None)
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 
+from .actions import CallResult
 from .confinement import confine
 from .connection import ParentConnection
 from .ctx import CallMismatch, CallPending, Ctx
@@ -67,7 +68,7 @@ def _run(connection: ParentConnection, order: dict[str, Any]) -> tuple[dict[str,
 
 def _call(ctx: Ctx, order: dict[str, Any]) -> Any:
     returned: Any = _find_entry(_load(order), order)(ctx, **order["parameters"])
-    if hasattr(returned, "__await__"):
+    if hasattr(returned, "__await__") and not isinstance(returned, CallResult):
         import asyncio
 
         async def wait() -> Any:
