@@ -64,12 +64,16 @@ class CallThread:
             if self._waiting:
                 await await_shielded(asyncio.wait(self._waiting))
 
+    def check(self) -> None:
+        """Raise CallStopped once the thread is abandoned."""
+        if self._is_abandoned:
+            raise CallStopped
+
     def guard(self, call: Callable[..., T]) -> Callable[..., T]:
         """Wrap a callback so that it raises CallStopped once the thread is abandoned."""
 
         def guarded(*args: Any) -> T:
-            if self._is_abandoned:
-                raise CallStopped
+            self.check()
             return call(*args)
 
         return guarded
@@ -84,13 +88,11 @@ class CallThread:
 
     def wait(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine on the event loop and wait in the thread. `run` doesn't return before it has ended."""
-        if self._is_abandoned:
-            raise CallStopped
+        self.check()
         if threading.get_ident() == self._loop_thread:
             raise RuntimeError("Register the coroutine function itself, so that it can await its calls of ctx.")
         result = asyncio.run_coroutine_threadsafe(self._waited(call), self._loop).result()
-        if self._is_abandoned:
-            raise CallStopped
+        self.check()
         return result
 
     async def _waited(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cairn.ports import HandOver, RecordedCall
 from cairn.runners.call_threads import CallThread
@@ -18,9 +18,12 @@ from cairn.runners.processes.child.actions import (
     read_result,
     reported_result,
 )
-from cairn.runners.processes.child.performing import CallGuard, Execute, earlier_result, perform, performed
+from cairn.runners.processes.child.performing import CallGuard, earlier_result, perform, performed
 from cairn.runners.processes.lifecycle import await_shielded
 from cairn.runners.recorded_calls import CallPending, RecordedCalls
+
+if TYPE_CHECKING:
+    from cairn.runners.processes.child.performing import Execute
 
 
 class FunctionCalls(Protocol):
@@ -89,6 +92,7 @@ class ThreadCalls(_Calls):
         return self._handed_over(call, self._thread.wait(lambda: self._hand_overs.begin(call.number)))
 
     def _made(self, kind: str, arguments: Mapping[str, Any]) -> RecordedCall:
+        self._thread.check()
         call = self._next_call(kind, arguments)
         if self._hand_overs.unreported:
             self._thread.wait(self._hand_overs.assume_done)

@@ -168,7 +168,7 @@ class FunctionCall:
             case CallMismatch():
                 return Errored(error.failure)
             case DoorError():
-                raise error.error
+                raise error
             case _:
                 return Errored(failure_from(error, self._function))
 

@@ -14,6 +14,7 @@ from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.runner import AgentRunner, import_agents
 from cairn.runners.functions import FunctionRegistry, FunctionRunner, function
+from cairn.runners.hand_overs import DoorError
 from cairn.runners.human import HumanRunner
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.scripts.policy import ScriptPolicy
@@ -36,7 +37,10 @@ class RunnerRegistry(dict[ExecutionMode, Runner]):
             known = ", ".join(sorted(known.value for known in self)) or "none"
             message = f"This server has no runner for the mode {mode.value}. Available modes: {known}."
             return Errored(Failure("no_runner", message))
-        outcome = await runner.run(work)
+        try:
+            outcome = await runner.run(work)
+        except DoorError as error:
+            raise error.error from error
         if self._judge is None or not isinstance(outcome, Produced | InvalidResult) or not needs_judge(work.checkpoint):
             return outcome
         await import_agents()
