@@ -26,6 +26,7 @@ _TRIGGERS: tuple[tuple[str, str], ...] = (
     ("propose_action", r"\b(propos\w+|approv\w+|refund|send|action|pay|book|publish|delete|order)\b"),
 )
 _FILE_TOOLS = frozenset({"read_file", "write_file", "edit_file", "copy_file", "delete_file", "search_files"})
+_FOLLOW_UPS = frozenset({"report_outcome"})  # without a report, an action counts as done
 _CODE_PARAMETERS = ("code", "source", "script", "program")
 _OPERATION = re.compile(
     r"^(?P<name>\S+) \((?P<risk>\w+) risk\)(?:: (?P<description>.*))?(?:\nParameters: (?P<schema>\{.*\}))?$",
@@ -72,7 +73,7 @@ class ToolUse:
 
 def next_tool(tools: Sequence[SimulatedTool], used_tools: Sequence[str], prompt: ParsedPrompt) -> SimulatedTool | None:
     """The next unused tool that the task calls for. Material never triggers a tool."""
-    unused = {tool.name: tool for tool in tools if tool.name not in used_tools}
+    unused = {tool.name: tool for tool in tools if tool.name not in used_tools and tool.name not in _FOLLOW_UPS}
     if len(used_tools) >= MAX_TOOL_CALLS:
         return None
     instructions = f"{prompt.task}\n{prompt.turn_instructions}"

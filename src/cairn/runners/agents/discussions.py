@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from cairn.definitions.enums import DiscussionMode
 from cairn.definitions.execution_config import Agent, AgentConfig
 from cairn.runners.agents.answers import AgentAnswer
+from cairn.runners.agents.deferred_calls import TurnPaused
 from cairn.runners.agents.roles import (
     AGREED,
     COUNCIL_ANSWER,
@@ -27,7 +28,6 @@ from cairn.runners.agents.roles import (
     rounds_of,
     team_of,
 )
-from cairn.runners.agents.turns import TurnPaused
 from cairn.runners.prompt_layouts import PromptStatement
 
 TakeTurn = Callable[[str, TurnRole], Coroutine[Any, Any, AgentAnswer]]

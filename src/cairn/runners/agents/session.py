@@ -15,6 +15,7 @@ from cairn.ports.conversation import ConversationClosed, Purpose
 from cairn.ports.models import ChosenModel, ModelCallContext, ModelError
 from cairn.runners.agents.answer_schema import AnswerSchema
 from cairn.runners.agents.answers import AgentAnswer
+from cairn.runners.agents.deferred_calls import TurnPaused
 from cairn.runners.agents.discussions import discuss
 from cairn.runners.agents.prompts import FILE_OPERATIONS, compose
 from cairn.runners.agents.resources import AgentResources
@@ -24,11 +25,12 @@ from cairn.runners.agents.staged_files import open_jail, restore_names, stage_fi
 from cairn.runners.agents.summaries import summarize
 from cairn.runners.agents.team_design import check_design, design_schema, designed_agents
 from cairn.runners.agents.tool_session import ToolSession
+from cairn.runners.agents.tools.actions import AgentActions
 from cairn.runners.agents.tools.code import ToolNotAvailable
-from cairn.runners.agents.tools.deferred import outcome_of, recorded_answer
+from cairn.runners.agents.tools.deferred import outcome_of
 from cairn.runners.agents.tools.jail import Jail
 from cairn.runners.agents.transcript import Transcript
-from cairn.runners.agents.turns import Turn, TurnLoop, TurnPaused, failure_of
+from cairn.runners.agents.turns import Turn, TurnLoop, failure_of
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.expected_artifacts import expected
 from cairn.runners.mismatches import Mismatch
@@ -46,9 +48,12 @@ async def run_session(work: WorkOrder, resources: AgentResources) -> Outcome:
     try:
         session = await AgentSession.open(work, resources)
         try:
-            return await session.run()
+            outcome = await session.run()
+            await session.actions.end()
+            return outcome
         except TurnPaused as paused:
-            return outcome_of(paused.call, work, await session.staged_artifacts())
+            await session.actions.end()
+            return outcome_of(paused.call, work, await session.staged_artifacts(), is_held=paused.is_held)
         finally:
             await await_shielded(session.tools.close())
     except ModelError as error:
@@ -63,14 +68,15 @@ class AgentSession:
     """The agents of one dispatch, with their inputs, tools and folders."""
 
     def __init__(
-        self, work: WorkOrder, resources: AgentResources, loop: TurnLoop, inputs: ResolvedInputs, jail: Jail
+        self, work: WorkOrder, resources: AgentResources, transcript: Transcript, inputs: ResolvedInputs, jail: Jail
     ) -> None:
         self.work = work
         self.resources = resources
-        self.loop = loop
         self.inputs = inputs
         self.jail = jail
-        self.tools = ToolSession(work, resources, jail)
+        self.actions = AgentActions(work)
+        self.loop = TurnLoop(transcript, resources.models, self.actions, work.log)
+        self.tools = ToolSession(work, resources, jail, self.actions)
         self.config = work.checkpoint.execution.agent_config or AgentConfig()
 
     @classmethod
@@ -80,8 +86,7 @@ class AgentSession:
         artifacts = expected(work.checkpoint)
         jail = await asyncio.to_thread(open_jail, work, artifacts)
         await asyncio.to_thread(restore_names, jail, artifacts)
-        loop = TurnLoop(transcript, resources.models, lambda call: recorded_answer(call, work), work.log)
-        return cls(work, resources, loop, inputs, jail)
+        return cls(work, resources, transcript, inputs, jail)
 
     async def run(self) -> Outcome:
         await self.summarize_inputs()

@@ -14,6 +14,7 @@ from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_formats import STAGING
 from cairn.runners.agents.staged_files import WORKSPACE
 from cairn.runners.agents.toolbox import Tool, Toolbox
+from cairn.runners.agents.tools.actions import AgentActions
 from cairn.runners.agents.tools.code import ToolNotAvailable, code_tool
 from cairn.runners.agents.tools.deferred import deferred_tools
 from cairn.runners.agents.tools.files import file_tools
@@ -27,10 +28,11 @@ CODE_EXECUTION, WEB_SEARCH, MCP_PREFIX = "code_execution", "web_search", "mcp:"
 
 
 class ToolSession:
-    def __init__(self, work: WorkOrder, resources: AgentResources, jail: Jail) -> None:
+    def __init__(self, work: WorkOrder, resources: AgentResources, jail: Jail, actions: AgentActions) -> None:
         self._work = work
         self._resources = resources
         self._jail = jail
+        self._actions = actions
         self._servers: McpServers | None = None
 
     async def toolbox(self, names: Sequence[str], chosen: ChosenModel, inputs: ResolvedInputs) -> Toolbox:
@@ -43,7 +45,7 @@ class ToolSession:
             tools.append(code_tool(self._work, resources.policy, resources.sandbox, status, resources.code_slots))
         if any(name.startswith(MCP_PREFIX) for name in names):
             tools += await (await self._mcp_servers()).tools(names)
-        tools += deferred_tools(names, self._work, inputs)
+        tools += [*deferred_tools(names, self._work, inputs), *self._actions.report_tools(names)]
         search = resources.policy.search.mode if WEB_SEARCH in names else ""
         if search == "off":
             raise ToolNotAvailable("web_search is turned off. Ask an admin to set web_search to native or backend.")

@@ -22,11 +22,21 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The result of a tool call."""
+
+    text: str
+    is_failed: bool = False
+    metadata: Mapping[str, Any] | None = None  # saved with the message, not shown to the model
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     name: str
     description: str
     parameters: dict[str, Any]  # JSON Schema of an object
-    use: Callable[[dict[str, Any]], Awaitable[str]] | None = None  # None: the result comes from outside this process
+    # None: the result comes from outside this process.
+    use: Callable[[dict[str, Any]], Awaitable[str | ToolAnswer]] | None = None
     waits_for: str = ""  # rework, action or question
     check: Callable[[dict[str, Any]], None] | None = None  # raises ToolError if a deferred call is invalid
 

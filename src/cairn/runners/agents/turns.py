@@ -36,7 +36,8 @@ from cairn.ports.conversation import Purpose
 from cairn.ports.models import ChosenModel, ModelCatalogue, ModelError, ModelErrorKind
 from cairn.runners.agents.answer_schema import FINAL_RESULT, AnswerSchema, request_parameters
 from cairn.runners.agents.answers import AgentAnswer, UnreadableAnswer, read_answer
-from cairn.runners.agents.toolbox import NO_TOOLS, Tool, Toolbox, ToolError, parse_arguments
+from cairn.runners.agents.deferred_calls import DeferredCalls, NoDeferredCalls, PendingToolCall
+from cairn.runners.agents.toolbox import NO_TOOLS, ToolAnswer, Toolbox, ToolError, parse_arguments
 from cairn.runners.agents.transcript import Transcript, TurnHistory, TurnKey, merge_requests, text_of
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.prompt_layouts import one_line
@@ -76,31 +77,13 @@ class Turn:
     check: CheckAnswer | None = None  # further checks of an answer that matches its schema
 
 
-@dataclass(frozen=True, slots=True)
-class PendingToolCall:
-    """A tool call whose result comes from outside this process."""
-
-    turn: str
-    tool: Tool
-    arguments: dict[str, Any]
-    call_site: Mapping[str, str]  # identifies the call after a restart
-
-
-class TurnPaused(Exception):
-    """The turn can't continue until a tool call has its result."""
-
-    def __init__(self, call: PendingToolCall) -> None:
-        super().__init__(f"{call.turn} waits for {call.tool.name}")
-        self.call = call
-
-
 @dataclass(slots=True)
 class TurnLoop:
     """Runs turns and saves their messages in the transcript."""
 
     transcript: Transcript
     models: ModelCatalogue
-    recorded_answer: Callable[[PendingToolCall], str | None] = field(default=lambda _: None)
+    deferred: DeferredCalls = field(default_factory=NoDeferredCalls)
     log: Log = field(default=lambda _level, _message, _details: None)
 
     async def run(self, turn: Turn) -> AgentAnswer:
@@ -135,6 +118,8 @@ class TurnLoop:
     # Model calls
     async def _ask(self, turn: Turn, history: TurnHistory) -> ModelResponse:
         await self.transcript.check_budget()
+        if (update := await self.deferred.update(history.messages)) is not None:
+            await self.transcript.save_request(history, update, CAIRN)
         started = monotonic()
         response = await self._request(turn, history)
         response.conversation_id = history.conversation_id
@@ -253,14 +238,10 @@ class TurnLoop:
                 results.append(result)
         if results:
             await self.transcript.save_request(history, ModelRequest(parts=results), _tool_names(results))
-        answers: list[ModelRequestPart] = []
-        for call, pending in deferred:
-            answer = self.recorded_answer(pending)
-            if answer is None:
-                raise TurnPaused(pending)
-            answers.append(ToolReturnPart(call.tool_name, answer, tool_call_id=call.tool_call_id))
-        if answers:
-            await self.transcript.save_request(history, ModelRequest(parts=answers), _tool_names(answers))
+        if deferred:
+            answers = await self.deferred.answers([pending for _, pending in deferred])
+            parts = [_tool_return(call, answer) for (call, _), answer in zip(deferred, answers, strict=True)]
+            await self.transcript.save_request(history, ModelRequest(parts=parts), _tool_names(parts))
 
     async def _call_tool(
         self, turn: Turn, history: TurnHistory, call: ToolCallPart
@@ -276,7 +257,8 @@ class TurnLoop:
                 call_site = {"turn": turn.name, "tool_call_id": call_id, "conversation": history.conversation_id}
                 return PendingToolCall(turn.name, tool, arguments, call_site)
             self.log("info", f"{turn.speaker} calls {name}.", {"tool": name, "arguments": _shortened(arguments)})
-            return ToolReturnPart(name, await tool.use(arguments), tool_call_id=call_id)
+            answer = await tool.use(arguments)
+            return _tool_return(call, ToolAnswer(answer) if isinstance(answer, str) else answer)
         except ToolError as error:
             self.log("info", f"{turn.speaker} called {name}, which failed: {error}", {"tool": name})
             return ToolReturnPart(name, str(error), tool_call_id=call_id, outcome="failed")
@@ -289,6 +271,16 @@ def failure_of(error: ModelError) -> Failure:
 
 def _corrections(history: TurnHistory) -> int:
     return sum(isinstance(message, ModelRequest) and message.metadata == CORRECTION for message in history.messages)
+
+
+def _tool_return(call: ToolCallPart, answer: ToolAnswer) -> ToolReturnPart:
+    return ToolReturnPart(
+        call.tool_name,
+        answer.text,
+        tool_call_id=call.tool_call_id,
+        metadata=answer.metadata,
+        outcome="failed" if answer.is_failed else "success",
+    )
 
 
 def _tool_names(parts: Sequence[ModelRequestPart]) -> str:

@@ -7,6 +7,7 @@ continues with it. No worker is occupied in between, even for days.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from cairn.core.states import WaitingOn
@@ -23,8 +24,9 @@ from cairn.ports import (
     WorkOrder,
 )
 from cairn.runners.action_proposals import proposal
-from cairn.runners.agents.toolbox import MAX_RESULT_CHARACTERS, Tool, ToolError, as_data
-from cairn.runners.agents.turns import PendingToolCall
+from cairn.runners.agents.deferred_calls import PendingToolCall
+from cairn.runners.agents.toolbox import MAX_RESULT_CHARACTERS, Tool, ToolAnswer, ToolError, as_data
+from cairn.runners.agents.tools.action_results import recorded_action
 
 PROPOSE_ACTION, REQUEST_REWORK, ASK_HUMAN = "propose_action", "request_rework", "ask_human"
 RISKS = ("low", "medium", "high", "critical")
@@ -51,7 +53,7 @@ def _propose_action(work: WorkOrder) -> Tool:
         " parameters. You receive the decision, the final parameters and the outcome. Explain why you propose the"
         " action and how confident you are." + (f" Available operations:\n\n{known}" if known else "")
     )
-    schema = _object(
+    schema = object_schema(
         {
             "operation_type": {"type": "string", "minLength": 1, "maxLength": 200},
             "parameters": {"type": "object"},
@@ -72,6 +74,8 @@ def _describe(offer: ActionOffer) -> str:
     text = f"{offer.name} ({offer.risk} risk)" + (f": {offer.description}" if offer.description else "")
     if offer.schema is not None:
         text += f"\nParameters: {encode_json(offer.schema).decode()}"
+    if offer.executor == "proposer":
+        text += "\nOnce it is approved, you carry it out yourself."
     for correction in offer.corrections:
         proposed, approved = (
             encode_json(cast("Any", dict(side))).decode() for side in (correction.proposed, correction.approved)
@@ -96,7 +100,7 @@ def _request_rework(inputs: ResolvedInputs) -> Tool:
         "Send work back to an earlier checkpoint of this run and wait for the new result. Use this only if you can't do"
         f" your own task well with the inputs you have. Checkpoints: {listed}."
     )
-    schema = _object(
+    schema = object_schema(
         {
             "checkpoint": {"enum": list(inputs.completed)},
             "prompt": {**_TEXT, "description": "Complete instructions. The checkpoint does not see your work."},
@@ -114,7 +118,7 @@ def _ask_human() -> Tool:
         "Ask the people in charge of this run and wait for their answer, which may take hours. Ask only what you can't"
         " find out or decide yourself, and ask everything at once."
     )
-    schema = _object(
+    schema = object_schema(
         {
             "question": _TEXT,
             "options": {
@@ -131,25 +135,28 @@ def _ask_human() -> Tool:
     return Tool(ASK_HUMAN, description, schema, None, "question")
 
 
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+def object_schema(properties: dict[str, Any], *required: str) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 # Results
-def recorded_answer(pending: PendingToolCall, work: WorkOrder) -> str | None:
-    """The result of a call, for the model. None until there is one."""
-    call = _recorded_call(pending, work)
+def recorded_answer(pending: PendingToolCall, work: WorkOrder) -> ToolAnswer:
+    """The recorded result of a call, for the model."""
+    call = recorded_call(pending, work)
     if call is None or call.result is None:
-        return None
+        raise LookupError(f"{pending.tool.name} has no result")
     match pending.tool.waits_for:
         case "action":
-            return as_data("Decision", encode_json(cast("Any", dict(call.result)), indent=True).decode(), "json")
+            return recorded_action(call)
         case "rework":
-            return _rework_result(call, work)
+            return ToolAnswer(_rework_result(call, work))
         case _:
             if call.result.get("declined"):
-                return as_data("Question declined", str(call.result.get("reason") or "No reason was given."))
-            return as_data(f"Answer from {call.result.get('by') or 'a person'}", str(call.result.get("answer", "")))
+                return ToolAnswer(
+                    as_data("Question declined", str(call.result.get("reason") or "No reason was given."))
+                )
+            by, answer = call.result.get("by") or "a person", str(call.result.get("answer", ""))
+            return ToolAnswer(as_data(f"Answer from {by}", answer))
 
 
 def _rework_result(call: RecordedCall, work: WorkOrder) -> str:
@@ -169,23 +176,27 @@ def _rework_result(call: RecordedCall, work: WorkOrder) -> str:
     return "\n\n".join(parts)
 
 
-def _recorded_call(pending: PendingToolCall, work: WorkOrder) -> RecordedCall | None:
+def recorded_call(pending: PendingToolCall, work: WorkOrder) -> RecordedCall | None:
     return next((call for call in work.calls if call.arguments.get("call_site") == dict(pending.call_site)), None)
 
 
 # Outcomes
 def outcome_of(
-    pending: PendingToolCall, work: WorkOrder, artifacts: tuple[ProducedFile | StoredFile, ...]
+    pending: PendingToolCall,
+    work: WorkOrder,
+    artifacts: tuple[ProducedFile | StoredFile, ...],
+    *,
+    is_held: bool = False,
 ) -> ProposesAction | NeedsRework | NeedsInput:
     """The outcome of a dispatch that ends with this call."""
     request = pending.arguments
-    recorded = _recorded_call(pending, work)
+    recorded = recorded_call(pending, work)
     number = recorded.number if recorded is not None else len(work.calls) + 1
     kind = pending.tool.waits_for
     call = RecordedCall(number, kind, {"call_site": dict(pending.call_site), "request": request}, None)
     match kind:
         case "action":
-            return proposal(request, artifacts, call, None)
+            return replace(proposal(request, artifacts, call, None), is_held=is_held)
         case "rework":
             return NeedsRework(request["checkpoint"], request["prompt"], request["reason"], artifacts, call)
         case _:
