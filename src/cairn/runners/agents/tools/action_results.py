@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from cairn.documents import encode_json
 from cairn.ports import HandOver, RecordedCall
@@ -77,4 +77,4 @@ def _operation(call: RecordedCall) -> str:
 
 
 def _json(value: Any) -> str:
-    return encode_json(cast("Any", value), indent=True).decode()
+    return encode_json(value, indent=True).decode()
