@@ -287,7 +287,7 @@ async def test_after_a_restart_the_agent_learns_what_became_of_its_action(tmp_pa
     assert isinstance(await agent.dispatch(door), Produced)
     asked = agent.requests[2]
     assert data_of(asked.last)["state"] == state
-    assert asked.last == mentions("refund", "yours to carry out")
+    assert asked.last == mentions("refund", "you carry it out")
     (result,) = last_results(agent.requests[3])
     assert (result.outcome, door.log) == ("failed", [])
     assert sum(message.text.count('"state"') for message in agent.bench.conversation.saved) == 1

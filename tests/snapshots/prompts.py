@@ -10,7 +10,9 @@ from typing import Any, cast
 
 from cairn.definitions.agents import builtin_agents
 from cairn.definitions.templates import builtin_templates
-from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
+from cairn.ports import ActionOffer, ArtifactSource, ProposesAction, ResolvedInputs, ReworkBrief
+from cairn.runners.agents.tools.action_results import SENTENCES
+from tests.runners.action_samples import MemoryDoor, recorded
 from tests.runners.agent_samples import AgentBench, FakeModels, ReceivedRequest, Reply, ToolCall, final_result
 from tests.runners.work_orders import stored
 from tests.snapshots.source_texts import listing, texts_of
@@ -88,6 +90,27 @@ async def _tools(folder: Path) -> list[ReceivedRequest]:
     return files + await _requests(folder, question, "report.md", agent={"tools": ALL_TOOLS}, resolved=INPUTS)
 
 
+async def _actions(folder: Path) -> list[ReceivedRequest]:
+    """An action that the agent carries out itself, and every outcome of one."""
+    offers = (ActionOffer("refund", "high", "Pays back.", {"type": "object"}, executor="proposer"),)
+    arguments = {"operation_type": "refund", "parameters": {"amount": 5}, "reasoning": "It broke."}
+    found: list[ReceivedRequest] = []
+    for state in ("approved", *SENTENCES):
+        report = ToolCall("report_outcome", {"outcome": "done", "result": {"receipt": 7}})
+        second: Reply = report if state == "approved" else "Done."
+        replies: list[Reply] = [ToolCall("propose_action", arguments, "p1"), second, "Done."]
+        models = FakeModels(lambda request, replies=replies: replies[request.answers])
+        bench = AgentBench(folder / str(next(FOLDER_NUMBERS)), models)
+        work = replace(bench.work("report.md", agent={"tools": ["propose_action"]}), action_offers=offers)
+        proposed = await bench.runner.run(work)
+        assert isinstance(proposed, ProposesAction)
+        assert proposed.call is not None
+        call = replace(proposed.call, result=recorded(state, result={"receipt": 7}, reason="The reason."))
+        await bench.runner.run(replace(work, calls=(call,), actions=MemoryDoor(modified=True)))
+        found += bench.models.requests if state == "approved" else bench.models.requests[1:]
+    return found
+
+
 async def _rework(folder: Path) -> list[ReceivedRequest]:
     """A rework."""
     found = replace(INPUTS, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
@@ -138,6 +161,7 @@ SITUATIONS: dict[str, Callable[[Path], Awaitable[list[ReceivedRequest]]]] = {
     "context": _context,
     "results": _results,
     "tools": _tools,
+    "actions": _actions,
     "rework": _rework,
     "sequential": _discussion("sequential"),
     "parallel": _discussion("parallel"),

@@ -13,27 +13,27 @@ from cairn.runners.processes.child.actions import has_state
 REPORT_OUTCOME = "report_outcome"
 OPEN, CLOSED = "open_actions", "closed_actions"  # metadata of messages: the numbers of calls
 HAND_OVER = (
-    "Action {number}, {operation}, is approved and is yours to carry out. Do it now, once, with exactly these"
-    " parameters. {changed} Then call {report} with action {number}. Do not propose it again."
+    "Action {number} ({operation}) is approved, and you carry it out: now, once, and with exactly these parameters."
+    " {changed} Then call {report} with action {number}. Do not propose it again."
 )
 CHANGED, UNCHANGED = "People have changed them.", "They are as you proposed them."
 SENTENCES = {
-    "done": "{operation} was carried out with these parameters. Do not carry it out or propose it again.",
+    "done": "The action {operation} was carried out with {parameters}. Do not carry it out or propose it again.",
     "reused": (
-        "{operation} was not carried out now, because an equal action was carried out before. This is its result. Do"
+        "The action {operation} was not carried out now, because an equal action was carried out before. This is its result. Do"
         " not carry it out or propose it again."
     ),
-    "test": "This is a test run, so {operation} was not carried out. Continue as if it had been.",
+    "test": "This is a test run, so the action {operation} was not carried out. Continue as if it had been.",
     "unknown": (
-        "It is unknown whether {operation} was carried out, and people are finding out. Do not carry it out or propose"
+        "It is unknown whether the action {operation} was carried out, and people are finding out. Do not carry it out or propose"
         " it again."
     ),
     "failed": (
-        "{operation} failed: it was not carried out. Do not propose the same action again unless the reason no longer"
+        "The action {operation} failed: it was not carried out. Do not propose the same action again unless the reason no longer"
         " applies."
     ),
     "refused": (
-        "{operation} was refused and was not carried out. Do not propose it again. Continue without it, and say so in"
+        "The action {operation} was refused and was not carried out. Do not propose it again. Continue without it, and say so in"
         " your result."
     ),
 }
@@ -47,9 +47,13 @@ def recorded_action(call: RecordedCall) -> ToolAnswer:
         return ToolAnswer(as_data("Decision", _json(result), "json"))
     state = str(result["state"])
     is_done = state not in NOT_DONE
-    text = SENTENCES[state if state in SENTENCES else "refused"].format(operation=_operation(call))
+    parameters = _parameters(call, result)
+    text = SENTENCES[state if state in SENTENCES else "refused"].format(
+        operation=_operation(call),
+        parameters="these parameters" if parameters is not None else "parameters that people have changed",
+    )
     data: dict[str, Any] = {"state": state, "modified": result.get("decision") == "modified"}
-    data |= {"parameters": _parameters(call, result)} if is_done else {"reason": result.get("reason")}
+    data |= {"parameters": parameters} if is_done else {"reason": result.get("reason")}
     data |= {"result": result.get("result")}
     return ToolAnswer(f"{text}\n\n{as_data('Action', _json(data), 'json')}", is_failed=not is_done)
 
@@ -73,7 +77,7 @@ def _parameters(call: RecordedCall, result: Mapping[str, Any]) -> Any:
 
 
 def _operation(call: RecordedCall) -> str:
-    return str(call.arguments.get("request", {}).get("operation_type", "The action"))
+    return str(call.arguments.get("request", {}).get("operation_type", ""))
 
 
 def _json(value: Any) -> str:
