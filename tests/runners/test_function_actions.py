@@ -237,6 +237,22 @@ async def test_a_recorded_call_after_the_hand_over_counts_as_done(kind: Any) -> 
         assert door.log == log
 
 
+async def test_requests_to_the_door_keep_their_order() -> None:
+    class SlowToAssume(MemoryDoor):
+        async def assume_done(self) -> None:
+            await asyncio.sleep(0.1)
+            await super().assume_done()
+
+    async def f(ctx: Ctx) -> None:
+        await ctx.propose_action("refund", REFUND)
+        await ctx.propose_action("refund", REFUND, instance="b")
+        ctx.report_outcome("done")
+
+    door = SlowToAssume()
+    await run(f, door, refund_call(1, APPROVED), refund_call(2, APPROVED, instance="b"))
+    assert door.log == [HAND_OVER, ASSUMED, ("hand_over", 2), ("report", 2, "done", None)]
+
+
 @pytest.mark.parametrize("error", [RuntimeError("x"), SystemExit(0), asyncio.CancelledError()])
 async def test_any_other_end_reports_nothing(kind: Any, error: BaseException) -> None:
     async def body(ctx: Ctx) -> None:
@@ -255,11 +271,14 @@ async def test_a_function_that_repeats_other_calls_reports_nothing(kind: Any) ->
 
 
 async def test_a_stopped_function_completes_its_hand_over_and_gets_nothing(kind: Any) -> None:
-    began, received = threading.Event(), list[Any]()
+    began, ended, received = threading.Event(), threading.Event(), list[Any]()
 
     async def body(ctx: Ctx) -> None:
         began.set()
-        received.append(await ctx.propose_action("refund", REFUND))
+        try:
+            received.append(await ctx.propose_action("refund", REFUND))
+        finally:
+            ended.set()
 
     door = MemoryDoor(delay=0.3)
     running = asyncio.ensure_future(run(kind(body), door, refund_call(1, APPROVED)))
@@ -268,6 +287,7 @@ async def test_a_stopped_function_completes_its_hand_over_and_gets_nothing(kind:
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
+    await asyncio.to_thread(ended.wait)
     assert (door.log, received) == ([HAND_OVER], [])
 
 

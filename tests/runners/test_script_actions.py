@@ -385,6 +385,7 @@ PENDING = 'ask({{"kind": "pending", "call": "{}", "number": {}}}, b"{{}}")\n'
     [
         (HAND.format(2), []),  # not the next call
         (INPUTS.format(1) + HAND.format(1), []),  # a call that has no result to return
+        (INPUTS.format(1) + INPUTS.format(2) + INPUTS.format(3) + HAND.format(4), []),  # skips a hand-over
         (HAND.format(3), []),
         (HAND.format(0), []),
         (HAND.format(-1), []),
@@ -410,6 +411,12 @@ async def test_a_process_gets_only_the_action_of_its_current_call(bench: Bench, 
     door = MemoryDoor()
     assert (await failure(bench, ASKS + body, door, *calls)).type == "protocol_error"
     assert door.log == log
+
+
+@pytest.mark.parametrize("kind", ["action", "rework"])
+async def test_a_process_cannot_change_a_pending_call(bench: Bench, kind: str) -> None:
+    error = await failure(bench, ASKS + PENDING.format(kind, 1), MemoryDoor(), refund_call(1, None))
+    assert error.type == "protocol_error"
 
 
 async def test_a_process_cannot_ask_again_for_a_held_action(bench: Bench) -> None:

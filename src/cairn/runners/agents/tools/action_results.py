@@ -20,21 +20,21 @@ CHANGED, UNCHANGED = "People have changed them.", "They are as you proposed them
 SENTENCES = {
     "done": "The action {operation} was carried out with {parameters}. Do not carry it out or propose it again.",
     "reused": (
-        "The action {operation} was not carried out now, because an equal action was carried out before. This is its result. Do"
-        " not carry it out or propose it again."
+        "The action {operation} was not carried out now, because an equal action was carried out before. This is its"
+        " result. Do not carry it out or propose it again."
     ),
     "test": "This is a test run, so the action {operation} was not carried out. Continue as if it had been.",
     "unknown": (
-        "It is unknown whether the action {operation} was carried out, and people are finding out. Do not carry it out or propose"
-        " it again."
+        "It is unknown whether the action {operation} was carried out, and people are finding out. Do not carry it out"
+        " or propose it again."
     ),
     "failed": (
-        "The action {operation} failed: it was not carried out. Do not propose the same action again unless the reason no longer"
-        " applies."
+        "The action {operation} failed: it was not carried out. Do not propose the same action again unless the reason"
+        " no longer applies."
     ),
     "refused": (
-        "The action {operation} was refused and was not carried out. Do not propose it again. Continue without it, and say so in"
-        " your result."
+        "The action {operation} was refused and was not carried out. Do not propose it again. Continue without it, and"
+        " say so in your result."
     ),
 }
 NOT_DONE = frozenset({"failed", "refused", "expired", "withdrawn"})
