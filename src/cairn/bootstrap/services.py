@@ -20,11 +20,11 @@ from cairn.files import Tree
 from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Sandbox, SandboxLevel
 from cairn.ports.models import ModelCatalogue
 from cairn.runners import FunctionRegistry, RunnerLimits, RunnerRegistry, function, make_runners
+from cairn.services.actions.artifact_transports import ActionTransports
 from cairn.services.actions.execution import ActionExecutor
 from cairn.services.actions.known_operations import KnownOperations
 from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actions.queries import CorrectionQueries
-from cairn.services.actions.transports import ActionTransports
 from cairn.services.agent_library.queries import AgentLibraryQueries
 from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.batches import ApprovalBatches

@@ -98,6 +98,14 @@ class ApprovalStatus(StrEnum):
 APPROVED_STATUSES = frozenset({ApprovalStatus.APPROVED, ApprovalStatus.AUTO_APPROVED})
 
 
+class ActionEffect(StrEnum):
+    """What an action does outside of Cairn."""
+
+    READS = "reads"  # reads from a place that an admin named; not in the ledger
+    SENDS = "sends"  # sends its arguments to a place that they choose, and changes nothing there
+    CHANGES = "changes"  # changes something
+
+
 class ExecutionMode(StrEnum):
     AGENTIC = "agentic"  # agents
     SCRIPT = "script"  # a script in a separate process

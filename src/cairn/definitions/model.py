@@ -62,11 +62,16 @@ class BudgetDefinition(BudgetLimits):
 
 
 class ActionDeclaration(DefinitionModel):
-    """An operation that can be proposed."""
+    """An operation that can be proposed. It only narrows a type of the catalogue with the same name."""
 
     parameters_schema: JsonSchema | None = Field(default=None, alias="schema")
-    risk_level: RiskLevel = RiskLevel.HIGH
+    risk_level: RiskLevel | None = None
     description: str = ""
+    title: str = ""  # a template
+    hosts: tuple[str, ...] | None = None
+    identity: tuple[str, ...] | None = None  # the parameters that make two actions the same; None: all
+    amount: str | None = None  # the name of the parameter
+    currency: str | None = None
 
 
 class Dependencies(DefinitionModel):

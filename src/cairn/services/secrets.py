@@ -19,6 +19,8 @@ from cairn.ports.keys import EncryptionKeys
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput, ServiceError
+from cairn.services.secret_uses import SecretUses
+from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
@@ -149,6 +151,12 @@ class SecretStore:
         self._cached = None
 
 
+def uses_of(connection: Connection, names: Iterable[str]) -> dict[str, SecretUses]:
+    """What these secrets may be used for. Secrets that don't exist are left out."""
+    rows = connection.execute(sa.select(C.name, C.hosts, C.pipelines, C.action_types).where(C.name.in_(names)))
+    return {row.name: SecretUses.of(row.hosts, row.pipelines, row.action_types) for row in rows}
+
+
 def _fernet(keys: Iterable[str]) -> MultiFernet | None:
     fernets = [Fernet(key) for key in keys]
     return MultiFernet(fernets) if fernets else None
@@ -190,6 +198,7 @@ def _save(change: AdminChange, name: str, ciphertext: str) -> None:
         change.record("secret_updated", secret=name)
         return
     created = {"name": name, "created_at": change.at, "created_by": change.actor.name}
+    created |= {"hosts": [], "pipelines": [], "action_types": []}
     change.connection.execute(sa.insert(t.secrets).values(created | values))
     change.record("secret_created", secret=name)
 

@@ -7,7 +7,7 @@ from typing import Any
 from cairn.api.examples import story
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
-from cairn.services.actions.catalogue import SEND_EMAIL
+from cairn.services.actions.declared_types import SEND_EMAIL
 from cairn.services.actions.views import (
     LearningCase,
     LearningCasePage,

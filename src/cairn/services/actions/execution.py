@@ -10,8 +10,8 @@ from cairn.core.commands import ActionOutcomeUnknown
 from cairn.core.execution import Execution
 from cairn.ports.outbound import NotSent, OutboundError
 from cairn.services.actions import queries, records
-from cairn.services.actions.catalogue import EXECUTED_BY_CAIRN
-from cairn.services.actions.transports import ActionTransports
+from cairn.services.actions.artifact_transports import ActionTransports
+from cairn.services.actions.declared_types import EXECUTED_BY_CAIRN
 from cairn.services.engine.engine import Engine
 from cairn.store import Connection, LoadedRun
 from cairn.store.events import chain

@@ -9,7 +9,7 @@ from cairn.core.rules import GLOBAL
 from cairn.definitions import PipelineDefinition
 from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.rules import KnownOperation
-from cairn.services.actions.catalogue import BUILT_IN, action_type
+from cairn.services.actions.declared_types import BUILT_IN, action_type
 from cairn.services.engine.plans import DefinitionCache
 from cairn.store import Connection, pipelines
 

@@ -12,7 +12,7 @@ from cairn.core.states import ApprovalStatus
 from cairn.documents import Value, digest, encode_json
 from cairn.documents.pointers import join
 from cairn.services.actions import queries, views
-from cairn.services.actions.catalogue import ActionType, action_type
+from cairn.services.actions.declared_types import DeclaredType, action_type
 from cairn.services.actions.proposals import MAX_BYTES, action_digest, parameter_errors
 from cairn.services.actions.records import CorrectionWrite
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
@@ -27,7 +27,7 @@ class CurrentProposal:
 
     operation_type: str
     parameters: dict[str, Any]
-    action: ActionType
+    action: DeclaredType
     status: ApprovalStatus
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cairn.core.execution import Failure
 from cairn.definitions import PipelineDefinition
 from cairn.ports import ActionOffer, PastCorrection, ProposesAction
-from cairn.services.actions.catalogue import EXECUTED_BY_CAIRN, action_type
+from cairn.services.actions.declared_types import EXECUTED_BY_CAIRN, action_type
 from cairn.services.actions.proposals import assess
 from cairn.services.actions.queries import similar_corrections
 from cairn.store import Connection

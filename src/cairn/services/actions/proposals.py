@@ -12,7 +12,7 @@ from cairn.core.states import APPROVED_STATUSES
 from cairn.definitions import PipelineDefinition
 from cairn.documents import digest, encode_json
 from cairn.ports import ProposesAction
-from cairn.services.actions.catalogue import ActionType, action_type, schema_violations
+from cairn.services.actions.declared_types import DeclaredType, action_type, schema_violations
 from cairn.services.actions.queries import approved_parameters
 from cairn.services.actions.templates import unknown_names
 from cairn.store import Connection
@@ -65,7 +65,7 @@ def assess(definition: PipelineDefinition, proposed: ProposesAction) -> Assessed
     )
 
 
-def _proposal_errors(action: ActionType, proposed: ProposesAction) -> list[tuple[str, str]]:
+def _proposal_errors(action: DeclaredType, proposed: ProposesAction) -> list[tuple[str, str]]:
     values: dict[str, Any] = {"parameters": dict(proposed.parameters), "supporting_data": proposed.supporting_data}
     for name, value in values.items():
         if len(encode_json(value)) > MAX_BYTES:
@@ -73,7 +73,7 @@ def _proposal_errors(action: ActionType, proposed: ProposesAction) -> list[tuple
     return parameter_errors(action, dict(proposed.parameters))
 
 
-def parameter_errors(action: ActionType, parameters: dict[str, Any]) -> list[tuple[str, str]]:
+def parameter_errors(action: DeclaredType, parameters: dict[str, Any]) -> list[tuple[str, str]]:
     """Errors as paths and messages. Parameters from agents, scripts and people are checked in the same way."""
     errors = schema_violations(action, parameters)
     if action.name == "send_email":
@@ -83,7 +83,7 @@ def parameter_errors(action: ActionType, parameters: dict[str, Any]) -> list[tup
     return errors
 
 
-def _risk_reasons(action: ActionType, proposed_risk: RiskLevel | None) -> list[str]:
+def _risk_reasons(action: DeclaredType, proposed_risk: RiskLevel | None) -> list[str]:
     reasons = [
         f"The pipeline declares {action.name} as {action.risk.value} risk."
         if action.is_declared

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from cairn.core.execution import Execution
 from cairn.core.states import APPROVED_STATUSES, ApprovalKind
+from cairn.definitions.action_types import ActionTypeDeclaration
 from cairn.documents import decode_json, digest
 from cairn.ports import Clock
 from cairn.services.actions.views import (
@@ -100,6 +101,34 @@ def run_artifacts(connection: Connection, run_id: str) -> list[Row]:
         .order_by(a.created_at.desc())
     )
     return list(connection.execute(query))
+
+
+def named_artifact(connection: Connection, run_id: str, name: str) -> Row | None:
+    """The newest artifact of the run with this name, with or without its format."""
+    a, x = t.artifacts.c, t.checkpoint_executions.c
+    stem, _, suffix = name.rpartition(".")
+    with_format = sa.and_(a.artifact_name == stem, a.format == suffix)
+    return connection.execute(
+        sa.select(a.artifact_record_id, a.artifact_name, a.format, a.size_bytes, a.checksum)
+        .join(t.checkpoint_executions, x.execution_id == a.execution_id)
+        .where(x.run_id == run_id, x.archived_by.is_(None), sa.or_(a.artifact_name == name, with_format))
+        .order_by(a.created_at.desc(), a.artifact_record_id)
+        .limit(1)
+    ).one_or_none()
+
+
+# Action types
+def stored_type(connection: Connection, name: str) -> ActionTypeDeclaration | None:
+    """The type with this name that an admin declared in the database."""
+    c = t.action_types.c
+    found = connection.execute(sa.select(c.declaration).where(c.name == name)).scalar()
+    return None if found is None else ActionTypeDeclaration.model_validate(found)
+
+
+def stored_types(connection: Connection) -> dict[str, ActionTypeDeclaration]:
+    c = t.action_types.c
+    rows = connection.execute(sa.select(c.name, c.declaration).order_by(c.name))
+    return {row.name: ActionTypeDeclaration.model_validate(row.declaration) for row in rows}
 
 
 # Corrections

@@ -1,5 +1,6 @@
 """The tables of the database, named after the nouns of the API."""
 
+from cairn.store.tables.action_types import action_types
 from cairn.store.tables.actions import actions, approval_comments, corrections
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.conversations import messages, model_calls
@@ -31,6 +32,7 @@ from cairn.store.tables.views import views
 __all__ = [
     "APPEND_ONLY",
     "HUMAN_INTERACTIONS",
+    "action_types",
     "actions",
     "active_rules",
     "api_tokens",

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from cairn.core.approval import Approval
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import APPROVED_STATUSES, ExecutionStatus
-from cairn.services.actions.catalogue import action_type
+from cairn.services.actions.declared_types import action_type
 from cairn.services.actions.queries import approved_parameters
 from cairn.services.actions.views import ProposedAction
 from cairn.services.actors import Actor

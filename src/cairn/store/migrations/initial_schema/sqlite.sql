@@ -1,3 +1,11 @@
+CREATE TABLE action_types (
+  name TEXT NOT NULL,
+  declaration TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  updated_by TEXT NOT NULL,
+  CONSTRAINT pk_action_types PRIMARY KEY (name)
+);
+
 CREATE TABLE blobs (
   checksum TEXT NOT NULL,
   size BIGINT NOT NULL,
@@ -188,6 +196,9 @@ CREATE TABLE emergency_stops (
 CREATE TABLE secrets (
   name TEXT NOT NULL,
   ciphertext TEXT NOT NULL,
+  hosts TEXT NOT NULL,
+  pipelines TEXT NOT NULL,
+  action_types TEXT NOT NULL,
   created_at TEXT NOT NULL,
   created_by TEXT NOT NULL,
   updated_at TEXT NOT NULL,
@@ -246,11 +257,11 @@ CREATE TABLE model_calls (
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
+CREATE INDEX ix_model_calls_of_day ON model_calls (day);
+
 CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
 
 CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
-
-CREATE INDEX ix_model_calls_of_day ON model_calls (day);
 
 CREATE TABLE definition_revisions (
   pipeline_id TEXT NOT NULL,
@@ -322,9 +333,9 @@ CREATE TABLE invitations (
   CONSTRAINT fk_invitations_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_invitations_of_user ON invitations (user_name);
-
 CREATE INDEX ix_invitations_created ON invitations (created_at, invitation_id);
+
+CREATE INDEX ix_invitations_of_user ON invitations (user_name);
 
 CREATE TABLE delegations (
   delegation_id TEXT NOT NULL,
@@ -342,11 +353,11 @@ CREATE TABLE delegations (
   CONSTRAINT fk_delegations_to_user FOREIGN KEY(to_user) REFERENCES users (name)
 );
 
+CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
+
 CREATE INDEX ix_delegations_to ON delegations (to_user);
 
 CREATE INDEX ix_delegations_from ON delegations (from_user);
-
-CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
 
 CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL,
@@ -422,15 +433,15 @@ CREATE TABLE pipeline_runs (
   CONSTRAINT fk_pipeline_runs_input_checksum FOREIGN KEY(input_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
-
-CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
-
-CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
-
 CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
 
 CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
+
+CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
+
+CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
+
+CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
 
 CREATE TABLE definition_scripts (
   pipeline_id TEXT NOT NULL,
@@ -461,9 +472,9 @@ CREATE TABLE api_tokens (
   CONSTRAINT fk_api_tokens_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_api_tokens_created ON api_tokens (created_at, token_id);
-
 CREATE INDEX ix_api_tokens_of_user ON api_tokens (user_name);
+
+CREATE INDEX ix_api_tokens_created ON api_tokens (created_at, token_id);
 
 CREATE TABLE sessions (
   session_digest TEXT NOT NULL,
@@ -484,9 +495,9 @@ CREATE TABLE sessions (
 
 CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
 
-CREATE INDEX ix_sessions_of_user ON sessions (user_name);
-
 CREATE INDEX ix_sessions_expires ON sessions (expires_at);
+
+CREATE INDEX ix_sessions_of_user ON sessions (user_name);
 
 CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL,
@@ -528,9 +539,9 @@ CREATE TABLE rollback_events (
 
 CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
 
-CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
-
 CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
+
+CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
 
 CREATE TABLE checkpoint_executions (
   execution_id TEXT NOT NULL,
@@ -598,11 +609,11 @@ CREATE TABLE checkpoint_executions (
   CONSTRAINT fk_checkpoint_executions_context_checksum FOREIGN KEY(context_checksum) REFERENCES blobs (checksum)
 );
 
+CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
+
 CREATE INDEX ix_checkpoint_executions_context ON checkpoint_executions (context_checksum) WHERE context_checksum IS NOT NULL;
 
 CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
-
-CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
 
 CREATE TABLE artifacts (
   artifact_record_id TEXT NOT NULL,
@@ -629,11 +640,11 @@ CREATE TABLE artifacts (
   CONSTRAINT fk_artifacts_checksum FOREIGN KEY(checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
+CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
 
 CREATE INDEX ix_artifacts_content ON artifacts (checksum);
 
-CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
+CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
 
 CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
 
@@ -652,9 +663,9 @@ CREATE TABLE uploads (
   CONSTRAINT fk_uploads_checksum FOREIGN KEY(checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_uploads_of_execution ON uploads (execution_id);
-
 CREATE INDEX ix_uploads_content ON uploads (checksum);
+
+CREATE INDEX ix_uploads_of_execution ON uploads (execution_id);
 
 CREATE TABLE execution_logs (
   log_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -696,9 +707,9 @@ CREATE TABLE messages (
   CONSTRAINT fk_messages_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id)
 );
 
-CREATE INDEX ix_messages_of_execution ON messages (execution_id, message_id);
-
 CREATE INDEX ix_messages_of_run ON messages (run_id, message_id);
+
+CREATE INDEX ix_messages_of_execution ON messages (execution_id, message_id);
 
 CREATE TABLE job_dependencies (
   execution_id TEXT NOT NULL,
@@ -768,25 +779,25 @@ CREATE TABLE approvals (
   CONSTRAINT fk_approvals_reused_from FOREIGN KEY(reused_from) REFERENCES approvals (approval_id)
 );
 
-CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
-
-CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
-
-CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
-
 CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
 
 CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE status = 'pending';
 
 CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE audit;
+
+CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
+
+CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
+
+CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
 
 CREATE TABLE execution_calls (
   execution_id TEXT NOT NULL,
@@ -869,9 +880,9 @@ CREATE TABLE corrections (
   CONSTRAINT fk_corrections_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
-CREATE INDEX ix_corrections_of_approval ON corrections (approval_id);
-
 CREATE INDEX ix_corrections_of_operation ON corrections (operation_type, at, case_id);
+
+CREATE INDEX ix_corrections_of_approval ON corrections (approval_id);
 
 CREATE TABLE approval_comments (
   comment_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""Send actions by email or HTTP."""
+"""Send actions by email or HTTP, with the artifacts of the moment. `transports` replaces this module."""
 
 from __future__ import annotations
 
