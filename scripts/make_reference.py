@@ -72,6 +72,11 @@ SERVERS = """\
 Each entry of `mcp_servers`, by name. In `settings.toml` it is a table `[mcp_servers.NAME]`. [The
 guide](../guide/agents.md#mcp-servers) explains how agents use them."""
 
+ACTION_TYPES = """\
+Each entry of `actions`, by name. In `settings.toml` it is a table such as `[actions.refund]`. Of the built-in types
+`send_email`, `http_request`, `financial_transaction` and `database_update`, fields that you leave out stay as they are.
+[The guide](../guide/actions.md#the-catalogue) explains them."""
+
 
 def settings() -> str:
     schema = Settings.model_json_schema()
@@ -88,6 +93,7 @@ def settings() -> str:
             ("Model providers", MODEL_PROVIDERS, "ModelProviderSettings"),
             ("Model prices", MODEL_PRICES, "ModelPriceSettings"),
             ("MCP servers", SERVERS, "McpSettings"),
+            ("Action types", ACTION_TYPES, "ActionTypeDeclaration"),
         )
         for part in (f"## {title}", text, fields_of(schema["$defs"][name], name))
     ]

@@ -18,6 +18,8 @@ OUTBOX = "outbox.txt"
 class FileMailer:
     """Records sent mail in a file, which survives the process."""
 
+    is_configured = True
+
     def __init__(self, folder: Path) -> None:
         self._outbox = folder / OUTBOX
 

@@ -1,4 +1,4 @@
-"""HTTP requests with httpx to allowed addresses. Each redirect is checked like the original request."""
+"""HTTP requests with httpx to allowed addresses. A redirect is checked like the original request, or not followed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,17 @@ CROSS_ORIGIN_HEADERS = frozenset({"accept", "accept-encoding", "content-type", "
 
 
 class HttpxClient:
-    def __init__(self, guard: OutboundGuard, *, agent: str = "Cairn", tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        guard: OutboundGuard,
+        *,
+        agent: str = "Cairn",
+        tls: ssl.SSLContext | None = None,
+        follow_redirects: bool = True,
+    ) -> None:
+        """Without `follow_redirects`, a redirect is returned like any other response."""
         self._guard = guard
+        self._follow_redirects = follow_redirects
         self._agent = agent
         self._tls = tls
 
@@ -69,7 +78,7 @@ class HttpxClient:
                     error if request is original else DeliveryUnknown(str(error), is_permanent=error.is_permanent)
                 ) from None
             try:
-                next_request = response.next_request
+                next_request = response.next_request if self._follow_redirects else None
                 if next_request is None:
                     body, is_complete = await _read_body(response, limit)
                     return HttpResponse(response.status_code, dict(response.headers.items()), body, is_complete)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from cairn.ports.outbound import NotSent
+from cairn.ports.own_addresses import OwnAddresses, normalize
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -38,7 +39,7 @@ class AllowedHosts:
             try:
                 networks.append(ip_network(name.strip(), strict=False))
             except ValueError:
-                hosts.add(_normalized(name))
+                hosts.add(normalize(name))
         return cls(frozenset(hosts), tuple(networks))
 
     def covers(self, address: Address) -> bool:
@@ -46,22 +47,36 @@ class AllowedHosts:
 
 
 class OutboundGuard:
-    def __init__(self, allowed: AllowedHosts, resolve: Resolve = resolve) -> None:
+    def __init__(
+        self, allowed: AllowedHosts, resolve: Resolve = resolve, *, own_addresses: OwnAddresses | None = None
+    ) -> None:
+        """Requests can't reach `own_addresses`, even if they are allowed."""
         self._allowed = allowed
         self._resolve = resolve
+        self._own_addresses = own_addresses
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """The addresses to connect to. The name is resolved once, so that a later DNS answer can't point elsewhere."""
+        if self._own_addresses is not None and self._own_addresses.has_name(host, port):
+            raise _own_address(host, port)
         try:
             addresses = await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
             raise NotSent(f"Couldn't resolve the host {host}: {error}") from None
         if not addresses:
             raise NotSent(f"The host {host} has no address.")
-        if _normalized(host) not in self._allowed.hosts:
-            for text in addresses:
+        for text in addresses:
+            self._check_own(host, port, text)
+            if normalize(host) not in self._allowed.hosts:
                 self._check(host, text)
         return tuple(addresses)
+
+    def _check_own(self, host: str, port: int, text: str) -> None:
+        if self._own_addresses is None:
+            return
+        address = ip_address(text.partition("%")[0])
+        if any(self._own_addresses.has_address(a, port) for a in (address, _embedded_ipv4(address))):
+            raise _own_address(host, port)
 
     def _check(self, host: str, text: str) -> None:
         """Raise if this address is neither public nor allowed. One such address rejects the host."""
@@ -94,5 +109,5 @@ def _is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not site_local
 
 
-def _normalized(host: str) -> str:
-    return host.strip().strip("[]").rstrip(".").lower()
+def _own_address(host: str, port: int) -> NotSent:
+    return NotSent(f"{host}:{port} is an address of Cairn itself.", is_permanent=True)

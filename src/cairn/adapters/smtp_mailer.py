@@ -55,12 +55,16 @@ class SmtpMailer:
         self._password = password
         self._context = context
 
+    @property
+    def is_configured(self) -> bool:
+        return self._server.host is not None
+
     async def send(self, mail: Mail, *, message_id: str) -> str:
         server = self._server
         if server.host is None:
             raise NotSent("No mail server is configured. Set CAIRN_SMTP_HOST.", is_permanent=True)
         sender = _address(server.sender)
-        to, cc = tuple(map(_address, mail.to)), tuple(map(_address, mail.cc))
+        to, cc, bcc = (tuple(map(_address, addresses)) for addresses in (mail.to, mail.cc, mail.bcc))
         if not to:
             raise NotSent("The email has no recipients.", is_permanent=True)
         try:
@@ -79,7 +83,7 @@ class SmtpMailer:
             tls_context=self._context,
             timeout=server.timeout,
         )
-        return await _deliver(client, message, sender, (*to, *cc), server.timeout)
+        return await _deliver(client, message, sender, (*to, *cc, *bcc), server.timeout)
 
     async def _read_password(self) -> str | None:
         try:

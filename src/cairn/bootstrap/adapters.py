@@ -19,6 +19,7 @@ from cairn.config import OidcSettings, Settings
 from cairn.ports import Clock, ProcessLimits, SandboxLevel
 from cairn.ports.identity import IdentityProvider, ProviderPolicy
 from cairn.ports.models import ModelCatalogue
+from cairn.ports.own_addresses import OwnAddresses
 from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.notifications.sender import OutboundPorts
@@ -85,6 +86,16 @@ def agent_policy(settings: Settings, secrets: SecretStore) -> AgentPolicy:
         get_secret=secrets.get,
         search=SearchPolicy(settings.web_search, settings.web_search_url, search_key),
     )
+
+
+def own_addresses(settings: Settings) -> OwnAddresses:
+    return OwnAddresses(settings.port, settings.base_url, settings.allowed_hosts)
+
+
+def action_client(settings: Settings) -> HttpxClient:
+    """The HTTP client of actions. It follows no redirects and doesn't reach this server."""
+    guard = OutboundGuard(AllowedHosts.of(settings.outbound_allowed), own_addresses=own_addresses(settings))
+    return HttpxClient(guard, follow_redirects=False)
 
 
 def outbound_ports(settings: Settings, clock: Clock, secrets: SecretStore) -> OutboundPorts:

@@ -12,6 +12,7 @@ from cairn.adapters.key_file import encryption_keys
 from cairn.adapters.models.providers import keys_in
 from cairn.adapters.sandbox.best_available import BestSandbox
 from cairn.bootstrap import adapters
+from cairn.bootstrap.actions import Actions, build_actions
 from cairn.bootstrap.identity import Identity, build_identity
 from cairn.bootstrap.notifications import Notifications, build_notifications
 from cairn.config import Settings
@@ -123,6 +124,7 @@ class AppServices:
     runs: RunService
     executions: ExecutionService
     approvals: ApprovalService
+    actions: Actions
     action_modifications: ActionModifications
     rollbacks: RollbackService
     rework: ReworkService
@@ -212,7 +214,7 @@ def build(
     except Exception:
         database.close()
         raise
-    tree = Tree(settings.data_dir.resolve() / "pipelines")
+    tree, locks = Tree(settings.data_dir.resolve() / "pipelines"), Locks()
     jobs = DbosJobs(settings.effective_database_url, database.system_engine, poll_seconds=settings.poll_seconds)
     event_bus, plans = EventBus(), DefinitionCache()
     admin_changes, directory = AdminChanges(database, clock, event_bus), Directory(clock)
@@ -223,9 +225,8 @@ def build(
     secrets = SecretStore(admin_changes, keys, masked_values)
     secrets.load()
     log_writer = LogWriter(database, event_bus, clock, secrets.mask_loaded)
-    locks = Locks()
     folder_sync = FolderSync(database, tree, log_writer, locks)
-    active_rules, operations = ActiveRules(database, plans, secrets.mask), KnownOperations(plans)
+    active_rules = ActiveRules(database, plans, secrets.mask)
     budgets = Budgets(plans, clock, BudgetCache(is_exclusive=database.kind == "sqlite"))
     steps, outbox = AfterCommitSteps(), NotificationOutbox(jobs)
     engine = Engine(
@@ -244,6 +245,8 @@ def build(
         ),
     )
     outbound = adapters.outbound_ports(settings, clock, secrets)
+    actions = build_actions(settings, database, outbound.mailer, secrets)
+    operations = KnownOperations(plans, actions.catalogue)
     recovery = FileRecovery(database, plans, folder_sync, clock)
     folder_repair = FolderRepair(database, engine, folder_sync, recovery, clock)
     limits = RunnerLimits(
@@ -252,8 +255,7 @@ def build(
         max_context_length=settings.max_context_length,
     )
     models = models or adapters.model_catalogue(settings, model_policy, secrets)
-    sandbox = BestSandbox(settings.data_dir.resolve())
-    script_policy = adapters.script_policy(settings)
+    sandbox, script_policy = BestSandbox(settings.data_dir.resolve()), adapters.script_policy(settings)
     agent_policy = adapters.agent_policy(settings, secrets)
     runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, outbound.web)
     modes = frozenset(mode.value for mode in runners)
@@ -273,7 +275,7 @@ def build(
         work_orders,
         ReportBuilder(work_orders, ResultStore(database)),
         runners,
-        ActionExecutor(engine, ActionTransports(database, outbound.mailer, outbound.web), outbox.release),
+        ActionExecutor(engine, ActionTransports(database, outbound.mailer, actions.client), outbox.release),
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
@@ -333,6 +335,7 @@ def build(
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),
         approvals=approvals,
+        actions=actions,
         action_modifications=action_modifications,
         rollbacks=rollbacks,
         rework=rework,

@@ -70,7 +70,8 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
-    cairn = build(settings)
+    port: int = listener.getsockname()[1]
+    cairn = build(settings.model_copy(update={"port": port}))  # the setting may leave the choice to the system
     install_log_masking(cairn.secrets.mask_loaded)
     lock = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     if lock is not None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, PositiveInt, SecretStr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from cairn.config.action_types import TYPE_NAME, ActionTypeDeclaration
 from cairn.config.sections import McpSettings, ModelPriceSettings, ModelProviderSettings, OidcSettings
 
 MEGABYTE = 1024 * 1024
@@ -162,6 +163,10 @@ class Settings(BaseSettings):
     mcp_servers: dict[str, McpSettings] = Field(
         default_factory=dict[str, McpSettings], description="MCP servers with tools for agents, by name. See below."
     )
+    actions: dict[str, ActionTypeDeclaration] = Field(
+        default_factory=dict[str, ActionTypeDeclaration],
+        description="Action types that agents and scripts can propose, by name. See below.",
+    )
     public_url: str | None = Field(
         default=None, description="URL of this server in a browser. Links in notifications start with it."
     )
@@ -187,6 +192,14 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="INFO", description="Minimum level of log messages."
     )
+
+    @field_validator("actions")
+    @classmethod
+    def check_action_names(cls, actions: dict[str, ActionTypeDeclaration]) -> dict[str, ActionTypeDeclaration]:
+        for name in actions:
+            if not TYPE_NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is not the name of an action type: use a-z, 0-9 and _ . : / -")
+        return actions
 
     @field_validator("model_fallbacks")
     @classmethod

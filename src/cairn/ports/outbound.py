@@ -37,12 +37,18 @@ class Mail:
     text: str
     html: str | None = None
     cc: tuple[str, ...] = ()
+    bcc: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class Mailer(Protocol):
     """Sends an email to all recipients or to none."""
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is a mail server to send emails to."""
+        ...
 
     async def send(self, mail: Mail, *, message_id: str) -> str:
         """Send an email and return the response of the mail server.

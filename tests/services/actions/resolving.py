@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from cairn.config.action_types import ActionTypeDeclaration
 from cairn.definitions import PipelineDefinition
-from cairn.definitions.action_types import ActionTypeDeclaration
 from cairn.ports import ProposesAction
 from cairn.ports.own_addresses import OwnAddresses
 from cairn.services.actions.catalogue import Catalogue

@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy as sa
 from pydantic import ValidationError
 
+from cairn.config.action_types import ActionTypeDeclaration
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ActionEffect
-from cairn.definitions.action_types import ActionTypeDeclaration
 from cairn.services.actions.action_type import ActionType, closed
 from cairn.services.actions.catalogue import Catalogue, declared_type, is_type_name, narrowed, pipeline_type
 from cairn.services.actions.titles import fill_title

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from cairn.config.action_types import TYPE_NAME, ActionTypeDeclaration
 from cairn.core.destinations import common_hosts
 from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ActionEffect
 from cairn.definitions import PipelineDefinition
-from cairn.definitions.action_types import TYPE_NAME, ActionTypeDeclaration
 from cairn.definitions.model import ActionDeclaration
 from cairn.services.actions import queries
 from cairn.services.actions.action_type import ActionType, TypeSource, closed
@@ -87,8 +88,10 @@ def declared_type(name: str, declared: ActionTypeDeclaration, source: TypeSource
                 changes["title_template"] = declared.title
             case "effect" if action.executor == "cairn":
                 pass  # the request itself shows it
+            case "effect":
+                changes["effect"] = ActionEffect(declared.effect)
             case "risk_level":
-                changes["risk"] = declared.risk_level
+                changes["risk"] = RiskLevel(declared.risk_level)
             case "idempotent":
                 changes["is_idempotent"] = declared.idempotent
             case "identity" | "hosts":

@@ -9,7 +9,8 @@ from cairn.core.rules import GLOBAL
 from cairn.definitions import PipelineDefinition
 from cairn.definitions.frozen_model import JsonSchema
 from cairn.definitions.rules import KnownOperation
-from cairn.services.actions.declared_types import BUILT_IN, action_type
+from cairn.services.actions.action_type import ActionType
+from cairn.services.actions.catalogue import Catalogue
 from cairn.services.engine.plans import DefinitionCache
 from cairn.store import Connection, pipelines
 
@@ -17,15 +18,16 @@ from cairn.store import Connection, pipelines
 class KnownOperations:
     """The action types by scope: those of a pipeline include its own."""
 
-    def __init__(self, plans: DefinitionCache) -> None:
+    def __init__(self, plans: DefinitionCache, catalogue: Catalogue) -> None:
         self._plans = plans
+        self._catalogue = catalogue
 
     def find(self, connection: Connection, scope: str) -> Mapping[str, KnownOperation]:
-        known = {name: _known(name, schema) for name, schema in BUILT_IN.items()}
         definition = self.definition(connection, scope)
-        if definition is not None:
-            known |= {name: _known(name, action_type(definition, name).schema) for name in definition.actions}
-        return known
+        names = [action.name for action in self._catalogue.all(connection)]
+        names += definition.actions if definition is not None else ()
+        found = (self._catalogue.find(connection, definition, name) for name in dict.fromkeys(names))
+        return {action.name: _known(action) for action in found}
 
     def definition(self, connection: Connection, scope: str) -> PipelineDefinition | None:
         """The newest definition of the pipeline that the scope belongs to."""
@@ -34,7 +36,8 @@ class KnownOperations:
         return self._plans.definition(connection, scope, pipelines.newest_revision(connection, scope))
 
 
-def _known(name: str, schema: JsonSchema | None) -> KnownOperation:
+def _known(action: ActionType) -> KnownOperation:
+    schema: JsonSchema | None = action.offered_schema
     properties: dict[str, Any] = schema.get("properties", {}) if isinstance(schema, dict) else {}
     required: list[str] = schema.get("required", []) if isinstance(schema, dict) else []
-    return KnownOperation(name, tuple(properties), frozenset(required))
+    return KnownOperation(action.name, tuple(properties), frozenset(required), action.identity)

@@ -8,9 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cairn.config.action_types import ActionTypeDeclaration
 from cairn.core.execution import Execution
 from cairn.core.states import APPROVED_STATUSES, ApprovalKind
-from cairn.definitions.action_types import ActionTypeDeclaration
 from cairn.documents import decode_json, digest
 from cairn.ports import Clock
 from cairn.services.actions.views import (

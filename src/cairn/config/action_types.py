@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from cairn.core.destinations import HostPattern
-from cairn.core.rule_verdict import RiskLevel
-from cairn.core.states import ActionEffect
-from cairn.definitions.frozen_model import JsonSchema
-from cairn.definitions.json_schema.validator import compile_schema
 
+Effect = Literal["reads", "sends", "changes"]
+Risk = Literal["low", "medium", "high", "critical"]
 TYPE_NAME = re.compile(r"[a-z0-9_.:/-]{1,100}")
 
 
@@ -28,19 +26,19 @@ class ActionTypeDeclaration(BaseModel):
         " a parameter in it is missing: `Refund {{ amount }}[ to {{ account }}]`.",
     )
     description: str = Field(default="", max_length=1000, description="Description for agents and people.")
-    parameters_schema: JsonSchema | None = Field(
+    parameters_schema: dict[str, Any] | bool | None = Field(
         default=None,
         alias="schema",
         description="JSON Schema of the parameters. Parameters that it doesn't name are refused. Default: any"
         " parameters.",
     )
-    effect: ActionEffect = Field(
-        default=ActionEffect.CHANGES,
+    effect: Effect = Field(
+        default="changes",
         description="What it does outside of Cairn: `reads` (only from places that you trust), `sends` (its parameters"
         " reach others) or `changes`.",
     )
-    risk_level: RiskLevel = Field(
-        default=RiskLevel.HIGH,
+    risk_level: Risk = Field(
+        default="high",
         description="Lowest risk level of its actions. Proposers and pipelines can only raise it. Without a rule,"
         " actions of low risk need no approval.",
     )
@@ -75,7 +73,9 @@ class ActionTypeDeclaration(BaseModel):
 
     @field_validator("parameters_schema")
     @classmethod
-    def check_schema(cls, schema: JsonSchema | None) -> JsonSchema | None:
+    def check_schema(cls, schema: dict[str, Any] | bool | None) -> dict[str, Any] | bool | None:
+        from cairn.definitions import compile_schema  # slow to import, and the command line does not need it
+
         if schema is not None:
             compile_schema(schema)
         return schema
