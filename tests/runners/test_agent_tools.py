@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from cairn.core.states import ActionEffect
 from cairn.ports import HttpResponse, NotSent, ProcessLimits, Produced, SandboxLevel, SandboxStatus
+from cairn.ports.tools import ToolGrant
 from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
 from cairn.runners.agents.roles import NO_RESULT_YET
 from tests.isolation import PATIENCE, limit
@@ -22,6 +24,7 @@ from tests.mentions import mentions
 from tests.runners.agent_samples import AgentBench, FakeModels, ReceivedRequest, Reply, ToolCall, failure_of
 from tests.runners.script_samples import alive, make_sandbox, running, wait_until
 from tests.runners.test_fencing import read_markdown
+from tests.runners.tool_grants import FakeToolGrants, reading
 
 Json = dict[str, Any]
 FILES = {"tools": ["file_operations"]}
@@ -307,7 +310,9 @@ async def test_web_search_follows_the_search_policy(tmp_path: Path) -> None:
         "https://search.example/search?q=what+is+a+cairn+%26+more&format=json",
         {"Accept": "application/json", "Authorization": "Bearer k3y"},
     )
-    native = AgentPolicy(search=SearchPolicy("native"))
+    grants = FakeToolGrants()
+    grants.granted["web_search"] = ToolGrant("web_search", ActionEffect.SENDS, None, pipelines=("pipeline",))
+    native = AgentPolicy(search=SearchPolicy("native"), tools=grants)
     bench = AgentBench(tmp_path, FakeModels(lambda _: "Done."), native)
     assert isinstance(await bench.run("report.md", agent=use), Produced)
     (request,) = bench.models.requests
@@ -322,7 +327,7 @@ async def test_tools_of_an_mcp_server_that_starts_for_the_execution(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
-    bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers=STDIO))
+    bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers=STDIO, tools=reading()))
     added, failed, environment, wrong = await results(
         bench,
         ToolCall("sample_add", {"a": 2, "b": 3}),
@@ -354,7 +359,7 @@ async def test_an_unknown_mcp_server_or_tool_fails_before_the_model_call(
     tmp_path: Path, tool: str, expected: str
 ) -> None:
     servers = {**STDIO, "broken": McpServer(command=str(tmp_path / "none"))}
-    bench = AgentBench(tmp_path, FakeModels(lambda _: "Done."), AgentPolicy(mcp_servers=servers))
+    bench = AgentBench(tmp_path, FakeModels(lambda _: "Done."), AgentPolicy(mcp_servers=servers, tools=reading()))
     kind, message, _ = failure_of(await bench.run("report.md", agent={"tools": [tool]}))
     assert (kind, bench.models.requests) == ("tool_not_available", [])
     assert message == expected
@@ -363,7 +368,9 @@ async def test_an_unknown_mcp_server_or_tool_fails_before_the_model_call(
 async def test_a_cancelled_mcp_server_ends_with_its_processes_within_a_second(tmp_path: Path) -> None:
     mark = f"mark-{tmp_path.name}"
     bench = AgentBench(
-        tmp_path, FakeModels(lambda _: ToolCall("sample_hang", {"mark": mark})), AgentPolicy(mcp_servers=STDIO)
+        tmp_path,
+        FakeModels(lambda _: ToolCall("sample_hang", {"mark": mark})),
+        AgentPolicy(mcp_servers=STDIO, tools=reading()),
     )
     task = asyncio.ensure_future(bench.run("report.md", agent={"tools": ["mcp:sample"]}))
     await asyncio.to_thread(wait_until, lambda: running(mark))
@@ -383,7 +390,7 @@ async def test_tools_of_an_mcp_server_at_a_url(tmp_path: Path) -> None:
     try:
         await asyncio.to_thread(wait_until, lambda: _is_listening(port))
         servers = {"far": McpServer(url=f"http://127.0.0.1:{port}/mcp", timeout_seconds=PATIENCE)}
-        bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers=servers))
+        bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers=servers, tools=reading()))
         (added,) = await results(bench, ToolCall("far_add", {"a": 2, "b": 3}), tools=["mcp:far/add"])
         assert added == mentions("far")
         assert read_markdown(added)[1][0].startswith("5 ")
@@ -409,6 +416,6 @@ async def test_parallel_agents_share_an_mcp_server(tmp_path: Path) -> None:
 
     agents = [{"name": name, "task_prompt": "X", "tools": ["mcp:sample/add"]} for name in ("A", "B", "C")]
     config = {"creation_mode": "predefined", "discussion_mode": "parallel", "agents": agents}
-    bench = AgentBench(tmp_path, FakeModels(respond), AgentPolicy(mcp_servers=STDIO))
+    bench = AgentBench(tmp_path, FakeModels(respond), AgentPolicy(mcp_servers=STDIO, tools=reading()))
     assert await bench.texts("report.md", config=config) == {"report.md": "Merged."}
     assert sum(request.results[:1] != [] for request in bench.models.requests) == 3

@@ -9,6 +9,7 @@ from typing import Any, cast
 from cairn.core.execution import Failure
 from cairn.core.states import PassDecision, WaitingOn
 from cairn.ports.files import ProducedFile, StoredFile
+from cairn.ports.tools import ToolPin
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,7 @@ class ProposesAction:
     inputs_content: bytes | None = None  # the content of `call.inputs_checksum`
     instance: str | None = None  # distinguishes an intended second action from a repetition
     is_held: bool = False  # the call is already recorded and approved, but its action can't start now
+    tool: ToolPin | None = None  # if the action is the call of a tool: its version
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from cairn.documents import digest
 from cairn.ports import ProcessLimits, SandboxLevel
+from cairn.ports.tools import NoToolGrants, ToolRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,25 @@ class McpServer:
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     timeout_seconds: float = 60.0  # for one call
+    is_stateful: bool = False  # calls depend on earlier calls in the same session, so they can't wait for approval
+
+    @property
+    def address(self) -> str:
+        """The command with its arguments, or the URL."""
+        return self.url if self.url is not None else shlex.join((self.command or "", *self.args))
+
+    @property
+    def digest(self) -> str:
+        """Of everything that selects the server. Secrets count by name, so that a new value changes nothing."""
+        return digest(
+            {
+                "command": self.command,
+                "args": list(self.args),
+                "env": dict(self.env),
+                "url": self.url,
+                "headers": dict(self.headers),
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +60,4 @@ class AgentPolicy:
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
     get_secret: Callable[[str], str | None] = lambda _: None  # resolves `secret:NAME` in the settings of MCP servers
     search: SearchPolicy = field(default_factory=SearchPolicy)
+    tools: ToolRegistry = field(default_factory=NoToolGrants)

@@ -28,6 +28,7 @@ from cairn.runners.agents.tool_session import ToolSession
 from cairn.runners.agents.tools.actions import AgentActions
 from cairn.runners.agents.tools.code import ToolNotAvailable
 from cairn.runners.agents.tools.deferred import outcome_of
+from cairn.runners.agents.tools.held_calls import held_tool
 from cairn.runners.agents.tools.jail import Jail
 from cairn.runners.agents.transcript import Transcript
 from cairn.runners.agents.turns import Turn, TurnLoop, failure_of
@@ -75,7 +76,7 @@ class AgentSession:
         self.inputs = inputs
         self.jail = jail
         self.actions = AgentActions(work)
-        self.loop = TurnLoop(transcript, resources.models, self.actions, work.log)
+        self.loop = TurnLoop(transcript, resources.models, self.actions, work.log, partial(held_tool, work))
         self.tools = ToolSession(work, resources, jail, self.actions)
         self.config = work.checkpoint.execution.agent_config or AgentConfig()
 

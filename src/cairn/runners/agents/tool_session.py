@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cairn.ports import ResolvedInputs, WorkOrder
 from cairn.ports.models import ChosenModel
+from cairn.ports.tools import MCP_PREFIX
 from cairn.runners.agents.prompts import FILE_OPERATIONS
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_formats import STAGING
@@ -22,9 +23,11 @@ from cairn.runners.agents.tools.jail import Jail
 from cairn.runners.agents.tools.web_search import native_search, search_tool
 
 if TYPE_CHECKING:
+    from pydantic_ai.native_tools import AbstractNativeTool
+
     from cairn.runners.agents.tools.mcp import McpServers
 
-CODE_EXECUTION, WEB_SEARCH, MCP_PREFIX = "code_execution", "web_search", "mcp:"
+CODE_EXECUTION, WEB_SEARCH = "code_execution", "web_search"
 
 
 class ToolSession:
@@ -44,15 +47,42 @@ class ToolSession:
             status = await asyncio.to_thread(resources.sandbox.probe) if resources.sandbox is not None else None
             tools.append(code_tool(self._work, resources.policy, resources.sandbox, status, resources.code_slots))
         if any(name.startswith(MCP_PREFIX) for name in names):
-            tools += await (await self._mcp_servers()).tools(names)
+            tools += await self._mcp_tools(names)
         tools += [*deferred_tools(names, self._work, inputs), *self._actions.report_tools(names)]
-        search = resources.policy.search.mode if WEB_SEARCH in names else ""
-        if search == "off":
-            raise ToolNotAvailable("web_search is turned off. Ask an admin to set web_search to native or backend.")
-        if search == "backend":
-            tools.append(search_tool(resources.policy.search, resources.http))
-        native = (native_search(chosen.model),) if search == "native" else ()
-        return Toolbox({tool.name: tool for tool in tools}, native)
+        native: tuple[AbstractNativeTool, ...] = ()
+        match resources.policy.search.mode if WEB_SEARCH in names else "":
+            case "off":
+                raise ToolNotAvailable("web_search is turned off. Ask an admin to set web_search to native or backend.")
+            case "backend":
+                tools.append(search_tool(resources.policy.search, resources.http, is_test=self._work.is_test))
+            case "native":
+                native = await self._native_search(chosen)
+            case _:
+                pass
+        try:
+            return Toolbox.of(tools, native)
+        except ValueError as error:
+            raise ToolNotAvailable(str(error)) from None
+
+    async def _mcp_tools(self, names: Sequence[str]) -> list[Tool]:
+        found = await (await self._mcp_servers()).tools(names)
+        from cairn.runners.agents.tools.mcp_tools import mcp_tools
+
+        return await mcp_tools(found, self._resources.policy.tools, self._work)
+
+    async def _native_search(self, chosen: ChosenModel) -> tuple[AbstractNativeTool, ...]:
+        """The provider's own search. Cairn sees none of its requests, so an admin allows it for each pipeline."""
+        grant = (await self._resources.policy.tools.grants([WEB_SEARCH])).get(WEB_SEARCH)
+        if grant is None or self._work.pipeline_id not in grant.pipelines:
+            raise ToolNotAvailable(
+                "web_search is not allowed for this pipeline, because the model provider searches by itself and Cairn"
+                " can't see what it sends. Ask an admin to allow it for the pipeline under Tools, or to set web_search"
+                " to backend."
+            )
+        if self._work.is_test:
+            self._work.log("info", "web_search is left out, because nothing leaves Cairn in a test run.", None)
+            return ()
+        return (native_search(chosen.model),)
 
     async def _mcp_servers(self) -> McpServers:
         """Import the MCP library on first use, because it takes about a second and few checkpoints need it."""

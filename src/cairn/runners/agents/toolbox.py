@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +12,8 @@ from cairn.runners.prompt_layouts import fenced, one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.native_tools import AbstractNativeTool
+
+    from cairn.ports.tools import OfferedTool
 
 MAX_RESULT_CHARACTERS = 50_000
 MAX_ERRORS = 5  # named in one message
@@ -39,6 +41,13 @@ class Tool:
     use: Callable[[dict[str, Any]], Awaitable[str | ToolAnswer]] | None = None
     waits_for: str = ""  # rework, action or question
     check: Callable[[dict[str, Any]], None] | None = None  # raises ToolError if a deferred call is invalid
+    offered: OfferedTool | None = None  # if another program offers the tool
+    is_held: Callable[[dict[str, Any]], Awaitable[bool]] | None = None  # whether a call needs approval first
+
+    @property
+    def full_name(self) -> str:
+        """The name in definitions and rules."""
+        return self.offered.name if self.offered is not None else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,18 @@ class Toolbox:
         if tool is None:
             raise ToolError(f"Unknown tool {name!r}. Available tools: {', '.join(self.tools) or 'none'}.")
         return tool
+
+    @classmethod
+    def of(cls, tools: Sequence[Tool], native: tuple[AbstractNativeTool, ...] = ()) -> Toolbox:
+        """Raises ValueError if the model would know two tools by one name."""
+        by_name: dict[str, Tool] = {}
+        for tool in tools:
+            if (other := by_name.setdefault(tool.name, tool)) is not tool:
+                raise ValueError(
+                    f"{other.full_name} and {tool.full_name} would both have the name {tool.name} for the model. Rename"
+                    " a server in mcp_servers, or list fewer of its tools in the checkpoint."
+                )
+        return cls(by_name, native)
 
 
 NO_TOOLS = Toolbox()

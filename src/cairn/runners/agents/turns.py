@@ -37,7 +37,7 @@ from cairn.ports.models import ChosenModel, ModelCatalogue, ModelError, ModelErr
 from cairn.runners.agents.answer_schema import FINAL_RESULT, AnswerSchema, request_parameters
 from cairn.runners.agents.answers import AgentAnswer, UnreadableAnswer, read_answer
 from cairn.runners.agents.deferred_calls import DeferredCalls, NoDeferredCalls, PendingToolCall
-from cairn.runners.agents.toolbox import NO_TOOLS, ToolAnswer, Toolbox, ToolError, parse_arguments
+from cairn.runners.agents.toolbox import NO_TOOLS, Tool, ToolAnswer, Toolbox, ToolError, parse_arguments
 from cairn.runners.agents.transcript import Transcript, TurnHistory, TurnKey, merge_requests, text_of
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.prompt_layouts import one_line
@@ -85,6 +85,7 @@ class TurnLoop:
     models: ModelCatalogue
     deferred: DeferredCalls = field(default_factory=NoDeferredCalls)
     log: Log = field(default=lambda _level, _message, _details: None)
+    held_tool: Callable[[Mapping[str, str]], tuple[Tool, dict[str, Any]] | None] = field(default=lambda _: None)
 
     async def run(self, turn: Turn) -> AgentAnswer:
         """Return the turn's answer, or continue the turn until it has one.
@@ -250,11 +251,13 @@ class TurnLoop:
         if name == FINAL_RESULT:
             text = f"Not accepted. Call {FINAL_RESULT} alone, after all other calls are done."
             return ToolReturnPart(name, text, tool_call_id=call_id, outcome="failed")
+        call_site = {"turn": turn.name, "tool_call_id": call_id, "conversation": history.conversation_id}
+        if (held := self.held_tool(call_site)) is not None:
+            return PendingToolCall(turn.name, *held, call_site)
         try:
             tool = turn.tools.find(name)
             arguments = parse_arguments(tool, cast("Any", call.args))
-            if tool.use is None:
-                call_site = {"turn": turn.name, "tool_call_id": call_id, "conversation": history.conversation_id}
+            if tool.use is None or (tool.is_held is not None and await tool.is_held(arguments)):
                 return PendingToolCall(turn.name, tool, arguments, call_site)
             self.log("info", f"{turn.speaker} calls {name}.", {"tool": name, "arguments": _shortened(arguments)})
             answer = await tool.use(arguments)

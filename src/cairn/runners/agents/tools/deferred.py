@@ -27,6 +27,7 @@ from cairn.runners.action_proposals import proposal
 from cairn.runners.agents.deferred_calls import PendingToolCall
 from cairn.runners.agents.toolbox import MAX_RESULT_CHARACTERS, Tool, ToolAnswer, ToolError, as_data
 from cairn.runners.agents.tools.action_results import recorded_action
+from cairn.runners.agents.tools.held_calls import held_answer, held_proposal
 
 PROPOSE_ACTION, REQUEST_REWORK, ASK_HUMAN = "propose_action", "request_rework", "ask_human"
 RISKS = ("low", "medium", "high", "critical")
@@ -146,6 +147,8 @@ def recorded_answer(pending: PendingToolCall, work: WorkOrder) -> ToolAnswer:
     if call is None or call.result is None:
         raise LookupError(f"{pending.tool.name} has no result")
     match pending.tool.waits_for:
+        case "action" if pending.tool.offered is not None:
+            return held_answer(pending, call)
         case "action":
             return recorded_action(call)
         case "rework":
@@ -194,6 +197,8 @@ def outcome_of(
     number = recorded.number if recorded is not None else len(work.calls) + 1
     kind = pending.tool.waits_for
     call = RecordedCall(number, kind, {"call_site": dict(pending.call_site), "request": request}, None)
+    if pending.tool.offered is not None:
+        return replace(held_proposal(pending, artifacts, number), is_held=is_held)
     match kind:
         case "action":
             return replace(proposal(request, artifacts, call, None), is_held=is_held)

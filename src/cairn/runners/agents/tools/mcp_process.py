@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -17,7 +17,9 @@ from mcp.types import jsonrpc_message_adapter
 from cairn.runners.agents.policy import McpServer
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+MAX_STDERR_BYTES = 4_000  # the end of it
 EXIT_SECONDS = 0.2  # before it is killed
+LAST_WORDS_SECONDS = 0.5  # for its exit and the rest of its stderr, after its output has ended
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM")
 
 
@@ -26,22 +28,60 @@ def environment(server: McpServer) -> dict[str, str]:
     return {name: os.environ[name] for name in INHERITED if name in os.environ} | dict(server.env)
 
 
+class ProcessReport:
+    """How a server process ended, and the end of what it wrote to stderr."""
+
+    def __init__(self) -> None:
+        self._process: Process | None = None
+        self._reading: asyncio.Future[None] | None = None
+        self._stderr = bytearray()
+
+    def watch(self, process: Process) -> asyncio.Future[None]:
+        self._process = process
+        self._reading = asyncio.ensure_future(self._read(process))
+        return self._reading
+
+    async def _read(self, process: Process) -> None:
+        assert process.stderr is not None  # noqa: S101 - the process was started with a pipe
+        while data := await process.stderr.read(65_536):
+            self._stderr += data
+            del self._stderr[:-MAX_STDERR_BYTES]
+
+    async def describe(self) -> str:
+        """Its exit code, if it has ended, and the end of its stderr. Empty if there is neither."""
+        if self._process is None or self._reading is None:
+            return ""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._reading), LAST_WORDS_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), EXIT_SECONDS)
+        code = self._process.returncode
+        parts = [] if code is None else [f"it ended with signal {-code}" if code < 0 else f"it ended with code {code}"]
+        if text := self._stderr.decode(errors="replace").strip():
+            parts.append(f"stderr:\n{text}")
+        return ", ".join(parts)
+
+
 @contextlib.asynccontextmanager
-async def connect_process(server: McpServer) -> AsyncGenerator[tuple[Any, Any]]:
+async def connect_process(server: McpServer, report: ProcessReport) -> AsyncGenerator[tuple[Any, Any]]:
     """Start the program. Yields the read and write streams for a client session."""
     process = await asyncio.create_subprocess_exec(
         server.command or "",
         *server.args,
         stdin=PIPE,
         stdout=PIPE,
-        stderr=DEVNULL,
+        stderr=PIPE,
         env=environment(server),
         start_new_session=True,
         limit=MAX_MESSAGE_BYTES,
     )
     received, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
     write, sent = anyio.create_memory_object_stream[SessionMessage](16)
-    tasks = [asyncio.ensure_future(_receive(process, received)), asyncio.ensure_future(_send(process, sent))]
+    tasks = [
+        asyncio.ensure_future(_receive(process, received)),
+        asyncio.ensure_future(_send(process, sent)),
+        report.watch(process),
+    ]
     try:
         yield read, write
     finally:

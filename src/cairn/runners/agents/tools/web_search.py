@@ -13,6 +13,7 @@ from cairn.ports import HttpClient, OutboundError
 from cairn.runners.agents.policy import SearchPolicy
 from cairn.runners.agents.toolbox import Tool, ToolError, as_data
 from cairn.runners.agents.tools.code import ToolNotAvailable
+from cairn.runners.agents.tools.held_calls import test_answer
 
 MAX_RESPONSE_BYTES = 2_000_000
 TIMEOUT_SECONDS = 20.0
@@ -26,11 +27,11 @@ def native_search(model: Model) -> WebSearchTool:
     return WebSearchTool()
 
 
-def search_tool(policy: SearchPolicy, http: HttpClient | None) -> Tool:
-    """A tool that queries the search service from the settings."""
+def search_tool(policy: SearchPolicy, http: HttpClient | None, *, is_test: bool = False) -> Tool:
+    """A tool that queries the search service from the settings, the only place that its queries reach."""
     if http is None or policy.url is None:
         raise ToolNotAvailable("web_search is not available. Ask an admin to set web_search and web_search_url.")
-    search = SearchTool(policy, policy.url, http)
+    search = SearchTool(policy, policy.url, http, is_test=is_test)
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"query": {"type": "string", "minLength": 1, "maxLength": 400}},
@@ -41,12 +42,15 @@ def search_tool(policy: SearchPolicy, http: HttpClient | None) -> Tool:
 
 
 class SearchTool:
-    def __init__(self, policy: SearchPolicy, url: str, http: HttpClient) -> None:
+    def __init__(self, policy: SearchPolicy, url: str, http: HttpClient, *, is_test: bool) -> None:
         self._policy = policy
         self._url = url
         self._http = http
+        self._is_test = is_test
 
     async def use(self, arguments: dict[str, Any]) -> str:
+        if self._is_test:
+            return test_answer("web_search")
         separator = "&" if "?" in self._url else "?"
         url = f"{self._url}{separator}{urlencode({'q': arguments['query'], 'format': 'json'})}"
         key = self._policy.api_key()
