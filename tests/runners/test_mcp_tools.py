@@ -58,9 +58,10 @@ class Recorder:
         work = replace(work, conversation=self.bench.conversation, is_test=self.is_test)
         return await self.bench.runner.run(work)
 
-    async def proposal(self, tool: str = "files_record", **arguments: Any) -> ProposesAction:
+    async def proposal(self, tool: str = "files_record", arguments: Json | None = None) -> ProposesAction:
         """The action that a held call proposes."""
-        outcome = await self.dispatch(ToolCall(tool, arguments or {"text": "a"}, "c1"), "Done.")
+        call = ToolCall(tool, {"text": "a"} if arguments is None else arguments, "c1")
+        outcome = await self.dispatch(call, "Done.")
         assert isinstance(outcome, ProposesAction), outcome
         return outcome
 
@@ -88,13 +89,13 @@ class Recorder:
 async def test_a_call_of_an_unlisted_tool_is_held_with_its_exact_arguments(tmp_path: Path) -> None:
     """Also of a tool whose server claims that it only reads."""
     recorder = Recorder(tmp_path, FakeToolGrants())
-    proposed = await recorder.proposal(text="one", url="x")
+    proposed = await recorder.proposal(arguments={"text": "one", "url": "x"})
     pin = recorder.grants.offered[RECORD].pin
     assert (proposed.operation_type, proposed.parameters, proposed.tool) == (RECORD, {"text": "one", "url": "x"}, pin)
     assert recorder.recorded == []
     claims = Recorder(tmp_path / "claims", FakeToolGrants(), "mcp:files/read")
     (tmp_path / "claims").mkdir()
-    assert (await claims.dispatch(ToolCall("files_read", {}))).operation_type == "mcp:files/read"  # type: ignore[union-attr]
+    assert (await claims.proposal("files_read", {})).operation_type == "mcp:files/read"
     assert dict(claims.grants.offered["mcp:files/read"].annotations)["read_only_hint"] is True
     assert claims.recorded == []
 
@@ -114,7 +115,7 @@ async def test_an_unknown_argument_of_a_tool_is_refused(tmp_path: Path) -> None:
 
 async def test_the_agent_is_told_which_arguments_were_executed(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path, FakeToolGrants())
-    proposed = await recorder.proposal(text="900")
+    proposed = await recorder.proposal(arguments={"text": "900"})
     executed = {"arguments": {"text": "90"}, "content": "Recorded 90. ```Obey```", "is_error": False}
     told = await recorder.answered(proposed, {"decision": "approved", "outcome": "done", "result": executed})
     assert read_markdown(told)[1] == ['{\n  "text": "90"\n}', "Recorded 90. ```Obey```"]

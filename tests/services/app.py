@@ -41,6 +41,7 @@ from cairn.worker import Worker
 from tests.adapters.servers import MailServer, WebServer
 from tests.databases import prepare
 from tests.isolation import PATIENCE
+from tests.mcp_servers import FilesystemServer, RecordingServer
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -153,6 +154,8 @@ class App:
     worker: Worker = field(init=False)
     mail: MailServer = field(init=False)  # receives outgoing email
     web: WebServer = field(init=False)  # receives outgoing requests
+    recorder: RecordingServer = field(init=False)  # an MCP server
+    files: FilesystemServer = field(init=False)  # another one
 
     # ---- lifecycle -----------------------------------------------------------------------------------
     async def open(self) -> None:

@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from tests.adapters.servers import mail_server, web_server
 from tests.databases import KINDS
+from tests.mcp_servers import FilesystemServer, RecordingServer
 from tests.services.app import App, open_app
 
 
@@ -22,8 +23,11 @@ async def shared_app(request: pytest.FixtureRequest, tmp_path_factory: pytest.Te
         async with mail_server() as mail, web_server() as web:
             mail_settings = {"smtp_host": "127.0.0.1", "smtp_port": mail.port, "smtp_tls": "none"}
             allowed = {"outbound_allowed": ["127.0.0.1"]}
-            async with open_app(tmp_path_factory.mktemp("data"), url, **mail_settings, **allowed) as opened:
-                opened.mail, opened.web = mail, web
+            recorder = RecordingServer(tmp_path_factory.mktemp("recorder"))
+            files = FilesystemServer.install(tmp_path_factory.mktemp("files"))
+            servers = {"mcp_servers": {"recorder": recorder.settings, "files": files.settings}}
+            async with open_app(tmp_path_factory.mktemp("data"), url, **mail_settings, **allowed, **servers) as opened:
+                opened.mail, opened.web, opened.recorder, opened.files = mail, web, recorder, files
                 yield opened
                 assert opened.cairn.event_queries.verify_chains(None, None).broken == []
 

@@ -44,6 +44,7 @@ from cairn.api.routes import (
     sign_in,
     streams,
     tokens,
+    tools,
     users,
 )
 
@@ -74,6 +75,7 @@ ROUTERS = (
     approvals.router,
     corrections.router,
     models.router,
+    tools.router,
     notifications.router,
     rollbacks.router,
     rework.router,

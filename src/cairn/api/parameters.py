@@ -71,6 +71,7 @@ DirectoryName = Annotated[
     Text, AfterValidator(str.lower), Path(max_length=200, description="Name of the user or the group.")
 ]
 SecretName = Annotated[Text, Path(max_length=200, description="Name of the secret.")]
+ToolName = Annotated[Text, Path(max_length=300, description="Name of the tool: `mcp:SERVER/TOOL`, or `web_search`.")]
 AgentName = Annotated[Text, Path(max_length=200, description="Name of the agent in the library.")]
 RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_schema_extra=_UUID)]
 

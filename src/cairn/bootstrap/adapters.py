@@ -72,20 +72,25 @@ def agent_policy(settings: Settings, secrets: SecretStore) -> AgentPolicy:
             open_files=settings.script_open_files,
             file_size_mb=settings.max_file_size_mb,
         ),
-        mcp_servers={
-            name: McpServer(
-                server.command,
-                tuple(server.args),
-                server.env,
-                server.url,
-                server.headers,
-                timeout_seconds=float(server.timeout_seconds),
-            )
-            for name, server in settings.mcp_servers.items()
-        },
+        mcp_servers=mcp_servers(settings),
         get_secret=secrets.get,
         search=SearchPolicy(settings.web_search, settings.web_search_url, search_key),
     )
+
+
+def mcp_servers(settings: Settings) -> dict[str, McpServer]:
+    return {
+        name: McpServer(
+            server.command,
+            tuple(server.args),
+            server.env,
+            server.url,
+            server.headers,
+            timeout_seconds=float(server.timeout_seconds),
+            is_stateful=server.stateful,
+        )
+        for name, server in settings.mcp_servers.items()
+    }
 
 
 def own_addresses(settings: Settings) -> OwnAddresses:

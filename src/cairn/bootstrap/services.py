@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs.dbos_engine import DbosJobs
@@ -21,6 +21,7 @@ from cairn.files import Tree
 from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Sandbox, SandboxLevel
 from cairn.ports.models import ModelCatalogue
 from cairn.runners import FunctionRegistry, RunnerLimits, RunnerRegistry, function, make_runners
+from cairn.runners.agents.tools.tool_caller import McpToolCaller
 from cairn.services.actions.artifact_transports import ActionTransports
 from cairn.services.actions.execution import ActionExecutor
 from cairn.services.actions.known_operations import KnownOperations
@@ -88,6 +89,8 @@ from cairn.services.runs.service import RunService
 from cairn.services.runs.stream import RunStream
 from cairn.services.secrets import SecretStore
 from cairn.services.sign_in.authentication import Authentication
+from cairn.services.tools.queries import ToolQueries
+from cairn.services.tools.service import ToolService
 from cairn.store import Database
 
 
@@ -156,6 +159,8 @@ class AppServices:
     rule_queries: RuleQueries
     run_queries: RunQueries
     run_stream: RunStream
+    tool_queries: ToolQueries
+    tools: ToolService
 
     @property
     def doctor(self) -> Doctor:
@@ -176,6 +181,7 @@ class AppServices:
             self.rules,
             self.secrets,
             self.model_service,
+            self.tool_queries,
         )
 
     def close(self) -> None:
@@ -256,7 +262,8 @@ def build(
     )
     models = models or adapters.model_catalogue(settings, model_policy, secrets)
     sandbox, script_policy = BestSandbox(settings.data_dir.resolve()), adapters.script_policy(settings)
-    agent_policy = adapters.agent_policy(settings, secrets)
+    tools = ToolService(admin_changes, adapters.mcp_servers(settings), secrets.get)
+    agent_policy = replace(adapters.agent_policy(settings, secrets), tools=tools)
     runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, outbound.web)
     modes = frozenset(mode.value for mode in runners)
     form_answers = FormAnswers(database, plans)
@@ -265,17 +272,17 @@ def build(
     conversations = ConversationService(engine, budgets, event_bus, secrets)
     agent_library = AgentLibraryService(admin_changes, agent_policy.mcp_servers.keys())
     work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, agent_library)
-    definition_limits = DefinitionLimits(
-        max_checkpoints=settings.max_checkpoints,
-        max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
-        max_auto_retries=settings.max_retry_attempts,
-    )
     lanes = Lanes(
         engine,
         work_orders,
         ReportBuilder(work_orders, ResultStore(database)),
         runners,
-        ActionExecutor(engine, ActionTransports(database, outbound.mailer, actions.client), outbox.release),
+        ActionExecutor(
+            engine,
+            ActionTransports(database, outbound.mailer, actions.client),
+            McpToolCaller(agent_policy, sandbox),
+            outbox.release,
+        ),
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
@@ -328,9 +335,13 @@ def build(
             recovery,
             event_bus,
             folder_repair,
-            limits=definition_limits,
+            limits=DefinitionLimits(
+                max_checkpoints=settings.max_checkpoints,
+                max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
+                max_auto_retries=settings.max_retry_attempts,
+            ),
             functions=functions,
-            support=RunnerSupport(modes, script_policy, agent_policy, agent_library.current_agents),
+            support=RunnerSupport(modes, script_policy, agent_policy, agent_library.current_agents, tools.known_tools),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),
@@ -367,4 +378,6 @@ def build(
         rule_queries=RuleQueries(database, active_rules, operations, rules.file, clock),
         run_queries=RunQueries(engine, budgets, clock),
         run_stream=RunStream(database, clock),
+        tool_queries=ToolQueries(database, agent_policy),
+        tools=tools,
     )

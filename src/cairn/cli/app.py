@@ -43,6 +43,7 @@ from cairn.cli.commands import (
     sessions,
     templates,
     tokens,
+    tools,
     users,
 )
 
@@ -122,6 +123,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
     "Operate": {
         "config": server.config_app,
         "models": models.models_app,
+        "tools": tools.tools_app,
         "channels": channels.channels_app,
         "deliveries": deliveries.deliveries_app,
         "preferences": preferences.preferences_app,

@@ -136,6 +136,11 @@ class McpSettings(BaseModel):
         default_factory=dict[str, str], description="Headers of each request. `secret:NAME` works as in `env`."
     )
     timeout_seconds: PositiveInt = Field(default=60, description="Timeout of a call.")
+    stateful: bool = Field(
+        default=False,
+        description="Whether calls depend on earlier calls in the same session. Calls that need approval are then"
+        " refused, because an approved call is made in a new session.",
+    )
 
     @model_validator(mode="after")
     def require_one_transport(self) -> McpSettings:

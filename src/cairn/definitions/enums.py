@@ -11,6 +11,14 @@ class CreationMode(StrEnum):
     META_AGENT = "meta_agent"  # several, designed by a meta-agent
 
 
+class ToolApproval(StrEnum):
+    """Who approves calls of tools that change something, or send something to a place that no admin allows."""
+
+    ASK = "ask"  # people
+    BY_RULES = "by_rules"  # rules, and people if none approves
+    NEVER = "never"  # nobody, where an admin allows that; rules that require approval still apply
+
+
 class DiscussionMode(StrEnum):
     SEQUENTIAL = "sequential"  # one after the other; each sees all earlier messages
     COUNCIL = "council"  # all answer, then review each other's answers; a chair decides

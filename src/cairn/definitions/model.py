@@ -19,6 +19,7 @@ from cairn.definitions.enums import (
     PreviousVersionPoint,
     ReferencePoint,
     Strictness,
+    ToolApproval,
     ValidationMode,
 )
 from cairn.definitions.execution_config import ExecutionConfig
@@ -175,6 +176,7 @@ class CheckpointDefinition(DefinitionModel):
     instructions: Instructions = Instructions()
     loop: Loop | None = None
     decides: bool = False
+    tool_approval: ToolApproval = ToolApproval.ASK
 
     @property
     def needs(self) -> tuple[str, ...]:

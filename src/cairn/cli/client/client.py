@@ -14,11 +14,21 @@ from cairn.cli.client.models import ModelsApi
 from cairn.cli.client.notifications import NotificationsApi
 from cairn.cli.client.rules import RulesApi
 from cairn.cli.client.runs import RunsApi
+from cairn.cli.client.tools import ToolsApi
 from cairn.cli.client.transport import JsonObject
 
 
 class Client(
-    DefinitionsApi, AgentsApi, ApprovalsApi, RulesApi, RunsApi, ModelsApi, CostsApi, NotificationsApi, IdentityApi
+    DefinitionsApi,
+    AgentsApi,
+    ApprovalsApi,
+    RulesApi,
+    RunsApi,
+    ModelsApi,
+    ToolsApi,
+    CostsApi,
+    NotificationsApi,
+    IdentityApi,
 ):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> JsonObject:

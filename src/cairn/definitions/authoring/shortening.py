@@ -44,6 +44,7 @@ CHECKPOINT_ORDER = (
     "output",
     "approve",
     "human_interaction",
+    "tool_approval",
     "loop",
     "decides",
 )

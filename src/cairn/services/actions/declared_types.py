@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from cairn.core.rule_verdict import RiskLevel
 from cairn.definitions import PipelineDefinition, check_value
 from cairn.definitions.frozen_model import JsonSchema
 from cairn.documents import Value
+from cairn.ports.tools import is_tool_operation
 
 ADDRESS = {"type": "string", "format": "email", "maxLength": 320}
 ADDRESSES: dict[str, Any] = {
@@ -106,6 +107,15 @@ def action_type(definition: PipelineDefinition, name: str) -> DeclaredType:
         return DeclaredType(name, BUILT_IN.get(name))
     schema = declared.parameters_schema if declared.parameters_schema is not None else BUILT_IN.get(name)
     return DeclaredType(name, schema, RiskLevel(declared.risk_level or RiskLevel.HIGH), True, declared.description)
+
+
+def tool_action_type(name: str, supporting_data: Any) -> DeclaredType | None:
+    """The type of a tool call, with the schema that the call was proposed with. None for other operations."""
+    if not is_tool_operation(name):
+        return None
+    tool: Any = cast("dict[str, Any]", supporting_data).get("tool") if isinstance(supporting_data, dict) else None
+    schema: Any = cast("dict[str, Any]", tool).get("schema") if isinstance(tool, dict) else None
+    return DeclaredType(name, cast("JsonSchema", schema) if isinstance(schema, dict) else None)
 
 
 def schema_violations(action: DeclaredType, parameters: Value) -> list[tuple[str, str]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from cairn.core.commands import ActionOutcomeUnknown
 from cairn.core.execution import Execution
 from cairn.ports.outbound import NotSent, OutboundError
+from cairn.ports.tools import CallState, ToolCaller, ToolPin, is_tool_operation
 from cairn.services.actions import queries, records
 from cairn.services.actions.artifact_transports import ActionTransports
 from cairn.services.actions.declared_types import EXECUTED_BY_CAIRN
@@ -23,11 +24,16 @@ WORKER = "worker"
 
 class ActionExecutor:
     def __init__(
-        self, engine: Engine, transports: ActionTransports, on_outcome: Callable[[Connection, str], object]
+        self,
+        engine: Engine,
+        transports: ActionTransports,
+        tools: ToolCaller,
+        on_outcome: Callable[[Connection, str], object],
     ) -> None:
         """`on_outcome` is called with the approval in the transaction that saves the outcome of its action."""
         self._engine = engine
         self._transports = transports
+        self._tools = tools
         self._on_outcome = on_outcome
 
     async def execute(self, loaded: LoadedRun, e: Execution) -> ActionOutcomeUnknown | None:
@@ -42,7 +48,7 @@ class ActionExecutor:
 
     async def _execute_action(self, loaded: LoadedRun, e: Execution, row: Any) -> str | None:
         """Execute an action. Return a question for people if its outcome is unknown."""
-        if row.operation_type not in EXECUTED_BY_CAIRN:
+        if row.operation_type not in EXECUTED_BY_CAIRN and not is_tool_operation(row.operation_type):
             await self._save_outcome(loaded, row, "returned", None)
             return None
         if loaded.facts.is_test:
@@ -64,6 +70,8 @@ class ActionExecutor:
         parameters = await self._mark_started(row)
         if parameters is None:
             return None
+        if is_tool_operation(row.operation_type):
+            return await self._call_tool(loaded, row, parameters)
         try:
             result = await self._transports.send(row.operation_type, parameters, row.idempotency_key, loaded)
         except NotSent as error:
@@ -74,6 +82,13 @@ class ActionExecutor:
             return _outcome_question(row, str(error))
         await self._save_outcome(loaded, row, "done", result)
         return None
+
+    async def _call_tool(self, loaded: LoadedRun, row: Any, arguments: dict[str, Any]) -> str | None:
+        called = await self._tools.call(row.operation_type, arguments, row.idempotency_key, tool_pin(row))
+        await self._save_outcome(loaded, row, called.state.value, called.result)
+        if called.state is not CallState.UNKNOWN:
+            return None
+        return _outcome_question(row, str(called.result.get("error") or called.result.get("content") or "no answer"))
 
     async def _mark_started(self, row: Any) -> dict[str, Any] | None:
         """Record the start first, so that an action is never executed twice. None if another worker was faster."""
@@ -104,6 +119,13 @@ class ActionExecutor:
         async with self._engine.lock(run_id):
             await self._engine.database.transact(body)
             self._engine.forget(run_id)
+
+
+def tool_pin(row: Any) -> ToolPin | None:
+    """The version of the tool that the call was proposed for."""
+    data: Any = row.supporting_data
+    tool: dict[str, str] | None = cast("dict[str, Any]", data).get("tool") if isinstance(data, dict) else None
+    return None if tool is None else ToolPin(tool["server_digest"], tool["tool_digest"])
 
 
 def _outcome_question(row: Any, reason: str = "the server stopped during its execution") -> str:

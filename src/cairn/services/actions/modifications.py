@@ -12,7 +12,7 @@ from cairn.core.states import ApprovalStatus
 from cairn.documents import Value, digest, encode_json
 from cairn.documents.pointers import join
 from cairn.services.actions import queries, views
-from cairn.services.actions.declared_types import DeclaredType, action_type
+from cairn.services.actions.declared_types import DeclaredType, action_type, tool_action_type
 from cairn.services.actions.proposals import MAX_BYTES, action_digest, parameter_errors
 from cairn.services.actions.records import CorrectionWrite
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
@@ -85,9 +85,9 @@ class ActionModifications:
         row = queries.proposed_action(connection, approval_id)
         definition = self._plans.definition(connection, row.pipeline_id, row.definition_revision)
         parameters = queries.approved_parameters(connection, approval_id, row.parameters)
-        return CurrentProposal(
-            row.operation_type, parameters, action_type(definition, row.operation_type), ApprovalStatus(row.status)
-        )
+        name = row.operation_type
+        action = tool_action_type(name, row.supporting_data) or action_type(definition, name)
+        return CurrentProposal(name, parameters, action, ApprovalStatus(row.status))
 
 
 def _modification(proposal: CurrentProposal, patch: Mapping[str, Any]) -> Modification:

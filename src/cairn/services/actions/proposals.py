@@ -12,7 +12,8 @@ from cairn.core.states import APPROVED_STATUSES
 from cairn.definitions import PipelineDefinition
 from cairn.documents import digest, encode_json
 from cairn.ports import ProposesAction
-from cairn.services.actions.declared_types import DeclaredType, action_type, schema_violations
+from cairn.ports.tools import is_tool_operation
+from cairn.services.actions.declared_types import DeclaredType, action_type, schema_violations, tool_action_type
 from cairn.services.actions.queries import approved_parameters
 from cairn.services.actions.templates import unknown_names
 from cairn.store import Connection
@@ -46,7 +47,9 @@ def assess(definition: PipelineDefinition, proposed: ProposesAction) -> Assessed
     The risk is the higher one of the risk that the pipeline declares and the risk that the proposer states.
     """
     name = proposed.operation_type
-    action = action_type(definition, name)
+    if is_tool_operation(name) and proposed.tool is None:
+        return Failure("invalid_action", f"{name} is a tool. An agent that may use it has to call it.")
+    action = tool_action_type(name, proposed.supporting_data) or action_type(definition, name)
     if errors := _proposal_errors(action, proposed):
         message = "; ".join(f"{path or 'parameters'}: {error}" for path, error in errors)
         return Failure("invalid_action", f"The proposed action {name} is invalid: {message}.")
@@ -84,6 +87,11 @@ def parameter_errors(action: DeclaredType, parameters: dict[str, Any]) -> list[t
 
 
 def _risk_reasons(action: DeclaredType, proposed_risk: RiskLevel | None) -> list[str]:
+    if is_tool_operation(action.name):
+        return [
+            f"{action.name} changes something outside of Cairn, or no admin has listed it as harmless.",
+            "It is called in a new session of its server, with exactly these arguments.",
+        ]
     reasons = [
         f"The pipeline declares {action.name} as {action.risk.value} risk."
         if action.is_declared

@@ -37,7 +37,7 @@ def proposed_action(connection: Connection, approval_id: str) -> Row:
     """An action with the state of its approval and the definition revision of its execution."""
     e = t.checkpoint_executions.c
     row = connection.execute(
-        sa.select(A.operation_type, A.parameters, P.status, P.pipeline_id, e.definition_revision)
+        sa.select(A.operation_type, A.parameters, A.supporting_data, P.status, P.pipeline_id, e.definition_revision)
         .join(t.approvals, P.approval_id == A.approval_id)
         .join(t.checkpoint_executions, e.execution_id == A.execution_id)
         .where(A.approval_id == approval_id)

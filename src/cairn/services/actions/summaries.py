@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from cairn.documents import encode_json
+from cairn.ports.tools import is_tool_operation
 from cairn.services.actions.templates import fill
 from cairn.services.text import single_line
 
@@ -27,6 +28,8 @@ def short_summary(operation_type: str) -> str:
     """Summarize an action without its parameters."""
     if operation_type in SHORT_SUMMARIES:
         return SHORT_SUMMARIES[operation_type]
+    if is_tool_operation(operation_type):
+        return single_line(f"Call {operation_type}")
     words = " ".join(operation_type.replace("_", " ").replace("-", " ").split())
     return single_line(words[:1].upper() + words[1:])
 
@@ -43,6 +46,9 @@ def _sentence(operation_type: str, texts: Mapping[str, str], parameters: Mapping
             return f"Move {money} to {texts['account']}" if texts.get("account") else f"Move {money}"
         case "database_update" if texts.get("table"):
             return f"Change data in {texts['table']}"
+        case _ if is_tool_operation(operation_type):
+            arguments = ", ".join(f"{name} {text}" for name, text in texts.items())
+            return f"Call {operation_type}: {arguments}" if arguments else f"Call {operation_type}"
         case _:
             return ""
 

@@ -31,6 +31,7 @@ from cairn.services.doctor.models import check_models
 from cairn.services.doctor.notifications import check_deliveries
 from cairn.services.doctor.rules import check_rules
 from cairn.services.doctor.secrets import check_secrets
+from cairn.services.doctor.tools import check_tools
 from cairn.services.doctor.views import HealthCheck, HealthReport
 from cairn.services.events.queries import EventQueries
 from cairn.services.folders.folder_repair import FolderRepair
@@ -38,6 +39,7 @@ from cairn.services.models import ModelService
 from cairn.services.retention import Retention
 from cairn.services.rules.service import RuleService
 from cairn.services.secrets import SecretStore
+from cairn.services.tools.queries import ToolQueries
 from cairn.store import Database
 
 log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ class Doctor:
     rules: RuleService
     secrets: SecretStore
     model_service: ModelService
+    tools: ToolQueries
 
     async def examine(self) -> HealthReport:
         """Run all checks. Changes nothing."""
@@ -91,6 +94,7 @@ class Doctor:
             lambda: check_rules(self.database, self.rules),
             lambda: check_secrets(self.secrets),
             lambda: check_models(self.model_service.models, self.model_service.fallbacks),
+            lambda: check_tools(self.tools),
             lambda: check_clock(self.database, self.clock.now()),
         )
 

@@ -43,6 +43,7 @@ from cairn.services.pipelines.definition_writer import (
 )
 from cairn.services.pipelines.scripts import Scripts, script_warnings
 from cairn.services.pipelines.warnings import agent_errors, unsupported_fields
+from cairn.services.tools.warnings import KnownTools, tool_warnings
 from cairn.store import Connection, pipelines
 from cairn.store.errors import NotFound
 
@@ -55,6 +56,7 @@ class RunnerSupport:
     scripts: ScriptPolicy = field(default_factory=ScriptPolicy)
     agents: AgentPolicy = field(default_factory=AgentPolicy)
     library: Callable[[], Library] = builtin_agents
+    tools: Callable[[], KnownTools] = lambda: ({}, {})
 
 
 class PipelineService:
@@ -95,7 +97,8 @@ class PipelineService:
         scripts = script_warnings(loaded.definition, self._support.scripts, inline_scripts(document))
         resolved = resolve(loaded.definition, library)
         unsupported = unsupported_fields(resolved, self._support.modes, self._support.agents)
-        return replace(loaded, warnings=(*loaded.warnings, *unsupported, *scripts))
+        tools = tool_warnings(resolved, self._support.tools, self._support.agents.search.mode)
+        return replace(loaded, warnings=(*loaded.warnings, *unsupported, *scripts, *tools))
 
     def errors_with_agent(self, agent: str) -> list[str]:
         """The pipelines that have errors with the current revision of a library agent."""

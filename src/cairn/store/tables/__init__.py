@@ -25,6 +25,7 @@ from cairn.store.tables.scripts import definition_scripts, execution_calls
 from cairn.store.tables.secrets import secrets
 from cairn.store.tables.settings import settings
 from cairn.store.tables.sign_in import api_tokens, sessions
+from cairn.store.tables.tools import offered_tools, tool_grants
 from cairn.store.tables.triggers import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.validations import summaries, validations
 from cairn.store.tables.views import views
@@ -70,6 +71,7 @@ __all__ = [
     "model_calls",
     "notification_outbox",
     "notification_preferences",
+    "offered_tools",
     "pipeline_runs",
     "pipelines",
     "rollback_events",
@@ -78,6 +80,7 @@ __all__ = [
     "sessions",
     "settings",
     "summaries",
+    "tool_grants",
     "uploads",
     "user_identities",
     "users",

@@ -212,6 +212,35 @@ CREATE TABLE settings (
   CONSTRAINT pk_settings PRIMARY KEY ("key")
 );
 
+CREATE TABLE offered_tools (
+  name TEXT NOT NULL,
+  server TEXT NOT NULL,
+  server_digest TEXT NOT NULL,
+  tool_digest TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  seen_at TEXT NOT NULL,
+  CONSTRAINT pk_offered_tools PRIMARY KEY (name)
+);
+
+CREATE TABLE tool_grants (
+  name TEXT NOT NULL,
+  effect TEXT NOT NULL,
+  hosts TEXT NOT NULL,
+  url_argument TEXT,
+  may_skip_approval BOOLEAN NOT NULL,
+  error_outcome TEXT NOT NULL,
+  pipelines TEXT NOT NULL,
+  server TEXT,
+  server_digest TEXT,
+  tool_digest TEXT,
+  definition TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  updated_by TEXT NOT NULL,
+  CONSTRAINT pk_tool_grants PRIMARY KEY (name),
+  CONSTRAINT ck_tool_grants_effect_known CHECK (effect IN ('reads', 'sends', 'changes')),
+  CONSTRAINT ck_tool_grants_error_outcome_known CHECK (error_outcome IN ('failed', 'unknown'))
+);
+
 CREATE TABLE summaries (
   checksum TEXT NOT NULL,
   model TEXT NOT NULL,
@@ -257,9 +286,9 @@ CREATE TABLE model_calls (
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
-CREATE INDEX ix_model_calls_of_day ON model_calls (day);
-
 CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
+
+CREATE INDEX ix_model_calls_of_day ON model_calls (day);
 
 CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
 
@@ -333,9 +362,9 @@ CREATE TABLE invitations (
   CONSTRAINT fk_invitations_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_invitations_created ON invitations (created_at, invitation_id);
-
 CREATE INDEX ix_invitations_of_user ON invitations (user_name);
+
+CREATE INDEX ix_invitations_created ON invitations (created_at, invitation_id);
 
 CREATE TABLE delegations (
   delegation_id TEXT NOT NULL,
@@ -353,9 +382,9 @@ CREATE TABLE delegations (
   CONSTRAINT fk_delegations_to_user FOREIGN KEY(to_user) REFERENCES users (name)
 );
 
-CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
-
 CREATE INDEX ix_delegations_to ON delegations (to_user);
+
+CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
 
 CREATE INDEX ix_delegations_from ON delegations (from_user);
 
@@ -381,9 +410,9 @@ CREATE TABLE deliveries (
   CONSTRAINT fk_deliveries_fallback_of FOREIGN KEY(fallback_of) REFERENCES deliveries (delivery_id)
 );
 
-CREATE INDEX ix_deliveries_created ON deliveries (created_at, delivery_id);
-
 CREATE INDEX ix_deliveries_open ON deliveries (notification_id) WHERE status IN ('queued', 'sending');
+
+CREATE INDEX ix_deliveries_created ON deliveries (created_at, delivery_id);
 
 CREATE TABLE pipeline_runs (
   run_id TEXT NOT NULL,
@@ -433,15 +462,15 @@ CREATE TABLE pipeline_runs (
   CONSTRAINT fk_pipeline_runs_input_checksum FOREIGN KEY(input_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
-
-CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
-
 CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
 
 CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
 
 CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
+
+CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
+
+CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
 
 CREATE TABLE definition_scripts (
   pipeline_id TEXT NOT NULL,
@@ -493,11 +522,11 @@ CREATE TABLE sessions (
   CONSTRAINT fk_sessions_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
+CREATE INDEX ix_sessions_of_user ON sessions (user_name);
 
 CREATE INDEX ix_sessions_expires ON sessions (expires_at);
 
-CREATE INDEX ix_sessions_of_user ON sessions (user_name);
+CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
 
 CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL,
@@ -537,11 +566,11 @@ CREATE TABLE rollback_events (
   CONSTRAINT fk_rollback_events_target_run_id FOREIGN KEY(target_run_id) REFERENCES pipeline_runs (run_id)
 );
 
-CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
-
 CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
 
 CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
+
+CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
 
 CREATE TABLE checkpoint_executions (
   execution_id TEXT NOT NULL,
@@ -609,9 +638,9 @@ CREATE TABLE checkpoint_executions (
   CONSTRAINT fk_checkpoint_executions_context_checksum FOREIGN KEY(context_checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
-
 CREATE INDEX ix_checkpoint_executions_context ON checkpoint_executions (context_checksum) WHERE context_checksum IS NOT NULL;
+
+CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
 
 CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
 
@@ -640,13 +669,13 @@ CREATE TABLE artifacts (
   CONSTRAINT fk_artifacts_checksum FOREIGN KEY(checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
-
-CREATE INDEX ix_artifacts_content ON artifacts (checksum);
+CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
 
 CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
 
-CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
+CREATE INDEX ix_artifacts_content ON artifacts (checksum);
+
+CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
 
 CREATE TABLE uploads (
   upload_id TEXT NOT NULL,
@@ -707,9 +736,9 @@ CREATE TABLE messages (
   CONSTRAINT fk_messages_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id)
 );
 
-CREATE INDEX ix_messages_of_run ON messages (run_id, message_id);
-
 CREATE INDEX ix_messages_of_execution ON messages (execution_id, message_id);
+
+CREATE INDEX ix_messages_of_run ON messages (run_id, message_id);
 
 CREATE TABLE job_dependencies (
   execution_id TEXT NOT NULL,
@@ -779,6 +808,8 @@ CREATE TABLE approvals (
   CONSTRAINT fk_approvals_reused_from FOREIGN KEY(reused_from) REFERENCES approvals (approval_id)
 );
 
+CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
+
 CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
 
 CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE status = 'pending';
@@ -789,15 +820,13 @@ CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_i
 
 CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
 
-CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
+CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
 
 CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
 
-CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
-
 CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
 
-CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
+CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
 
 CREATE TABLE execution_calls (
   execution_id TEXT NOT NULL,
