@@ -18,7 +18,7 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.folders import folder_sync
 from cairn.services.rollbacks.service import RollbackSpec
-from tests.chaos import action_scenarios, conversation_scenarios, rework_scenarios
+from tests.chaos import action_scenarios, conversation_scenarios, rework_scenarios, tool_scenarios
 from tests.chaos.scenario import COMMAND, NEVER, ROLLBACK, Ids, Scenario
 from tests.services.app import App, form, registry, retries, step
 
@@ -315,6 +315,7 @@ SCENARIOS = {
     **rework_scenarios.SCENARIOS,
     **action_scenarios.SCENARIOS,
     **conversation_scenarios.SCENARIOS,
+    **tool_scenarios.SCENARIOS,
 }
 
 
@@ -354,6 +355,7 @@ async def open_app(folder: Path, url: str | None) -> App:
     register_functions(app)
     rework_scenarios.register_rework_functions(app)
     action_scenarios.register_action_functions(app)
+    tool_scenarios.prepare_tools(app)
     mailer = action_scenarios.FileMailer(folder)
     runners = partial(conversation_scenarios.make_runners, folder)
     with patch.object(adapters, "SmtpMailer", return_value=mailer), patch.object(services, "make_runners", runners):

@@ -15,9 +15,8 @@ if message := os.environ.get("RECORDER_BROKEN"):
     sys.exit(3)
 
 server = MCPServer("recorder")
-DESCRIPTION = os.environ.get("RECORDER_DESCRIPTION", "Record a text.")
-if (file := Path(os.environ["RECORDER_FILE"]).with_suffix(".txt")).exists():
-    DESCRIPTION = file.read_text()  # a new version, without a change of the settings
+OTHER = Path(os.environ["RECORDER_FILE"]).with_suffix(".txt")  # a new version, without a change of the settings
+DESCRIPTION = OTHER.read_text() if OTHER.exists() else os.environ.get("RECORDER_DESCRIPTION", "Record a text.")
 
 
 def save(**call: Any) -> None:
