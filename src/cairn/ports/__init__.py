@@ -7,6 +7,7 @@ from cairn.ports.conversation import (
     Conversation,
     ConversationClosed,
     ConversationMessage,
+    InterruptedCall,
     MessageChunk,
     Purpose,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "HandOver",
     "HttpClient",
     "HttpResponse",
+    "InterruptedCall",
     "InvalidResult",
     "JobEngine",
     "LaneJob",
