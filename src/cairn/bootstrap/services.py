@@ -291,7 +291,13 @@ def build(
     # Folders are synced before lanes and timers wake, because runners read them.
     steps.register(budgets.cache, notifications.courier, lanes.stopper, folder_sync, lanes, timers, event_bus)
     rules = RuleService(
-        database, clock, event_bus, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders, operations
+        database,
+        clock,
+        event_bus,
+        settings.data_dir.resolve() / RULES_FILE,
+        directory.count_deciders,
+        operations,
+        directory.index,
     )
     rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(

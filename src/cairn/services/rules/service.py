@@ -10,7 +10,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
-from cairn.definitions.rules import LoadedRules, load
+from cairn.definitions.rules import KnownNames, LoadedRules, load
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
@@ -24,6 +24,7 @@ from cairn.store.events import chain
 from cairn.store.events.chain import EventRecord
 
 CountDeciders = Callable[[Connection, tuple[str, ...]], int]  # counts the named users who can decide
+ReadNames = Callable[[Connection], KnownNames]  # reads what rules can name
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,14 @@ class RuleService:
         path: Path,
         count_deciders: CountDeciders | None = None,
         operations: OperationLookup | None = None,
+        read_names: ReadNames | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._event_bus = event_bus
         self._operations = operations
         self._count_deciders = count_deciders
+        self._read_names = read_names
         self.file = RulesFileWatcher(database, path, self._save_from_file)
 
     # Versions
@@ -64,6 +67,7 @@ class RuleService:
             count=None if count is None else lambda names: count(connection, names),
             checkpoints=definition.by_key if definition is not None else (),
             operations=operations.find(connection, scope) if operations is not None else None,
+            known=self._read_names(connection) if self._read_names is not None else None,
         )
 
     async def save(
