@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 from tests.cli.shell import Shell, invoke
 from tests.cli.test_output import plain
@@ -35,6 +36,9 @@ def test_rules_are_checked(shell: Shell, tmp_path: Path) -> None:
     assert shell("rules", "check", file).out.splitlines() == [
         mentions(f"{file}:4:48: /checkpoints/0/action/on_timeout: "),
         mentions(f"{file}: ", "1"),
+        "",
+        "Results are fine",
+        mentions("requires approval of", "results"),
     ]
     wrong = shell("rules", "check", write_rules(tmp_path, "checkpoints:\n  - name: 5\n"), code=1)
     assert wrong.out.splitlines()[-1].startswith(f"{file}:2:11: /checkpoints/0/name: ")
@@ -119,3 +123,50 @@ def test_errors_in_the_rules_file_do_not_block_saving(local_shell: Shell) -> Non
     result = local_shell("rules", "apply", "-", stdin="")
     assert re.findall(r"\d+", result.out) == ["0", "0"]
     assert local_shell("rules", "show").out == ""
+
+
+def test_a_check_shows_what_each_rule_covers(shell: Shell, tmp_path: Path) -> None:
+    text = """
+        checkpoints:
+          - name: Open
+            trigger: { operation_type: financial_transaction, confidence: ">= 0.9" }
+            action: { auto_approve: true, allow_untrusted: true }
+          - name: Limited
+            shadow: true
+            trigger:
+              operation_type: financial_transaction
+              all:
+                - { field: amount, operator: "<=", value: 50 }
+                - { field: currency, value: EUR }
+                - { field: account, value: [A1, B2] }
+            action: { auto_approve: true, limit: { count: 2, sum: amount, max: 70.5, per: day } }
+          - name: All
+            trigger: { kind: [start, action] }
+            action: {}
+        """
+    file = write_rules(tmp_path, dedent(text))
+    lines = shell("rules", "check", file).out.splitlines()
+    assert lines[0] == mentions(f"{file}:4:14: ", "/checkpoints/0/trigger: ", "`amount`, `currency`, `account`")
+    blocks = "\n".join(lines[1:]).split("\n\n")
+    assert [block.splitlines() for block in blocks[1:]] == [
+        [
+            "Open",
+            mentions("approves", "financial_transaction"),
+            mentions("amount, currency, account", "financial_transaction"),
+            mentions("no limit"),
+            mentions("untrusted"),
+        ],
+        [
+            "Limited (shadow)",
+            mentions("approves", "financial_transaction"),
+            mentions("2 actions", "amount up to 70.5", "day"),
+        ],
+        ["All", mentions("starts", "all actions")],
+    ]
+    first, limited, _ = shell.json("rules", "check", file)["rules"]
+    assert (first["approves_once"], first["allows_untrusted"], first["open_parameters"]) == (
+        True,
+        True,
+        [{"operation": "financial_transaction", "parameters": ["amount", "currency", "account"]}],
+    )
+    assert limited["limit"] == {"count": 2, "sum": "amount", "max": 70.5, "per": "day"}

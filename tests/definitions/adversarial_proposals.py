@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from copy import deepcopy
 from random import Random
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tests.definitions.adversarial_rules import BOSS, TEAM, Proposal
@@ -205,7 +205,7 @@ def finished(of: dict[str, Any]) -> Proposal:
 
 
 def _addresses(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return cast("list[Any]", value) if isinstance(value, list) else [] if value is None else [value]
 
 
 def _destination(url: Any) -> dict[str, Any]:

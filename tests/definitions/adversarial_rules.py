@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
 from unicodedata import normalize
 
 
@@ -20,9 +21,10 @@ class Proposal(NamedTuple):
     run: dict[str, Any]  # by root
 
 
-class RuleFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RuleFile:
     text: str
-    allows: Callable[[Proposal], bool]
+    allows: Callable[[Proposal], bool]  # the author's reading
 
 
 def is_number(value: Any, low: float, high: float) -> bool:
@@ -63,7 +65,7 @@ def goes_to(p: Proposal, *addresses: str) -> bool:
     found: list[Any] = []
     for key in ("to", "cc", "bcc"):
         value = p.parameters.get(key)
-        found += value if isinstance(value, list) else [] if value is None else [value]
+        found += cast("list[Any]", value) if isinstance(value, list) else [] if value is None else [value]
     return p.operation == "send_email" and is_trusted(p) and bool(found) and all(is_text(v, *addresses) for v in found)
 
 
@@ -80,7 +82,7 @@ def requests(p: Proposal, prefix: str) -> bool:
 
 def json_amount(p: Proposal) -> Any:
     body = p.parameters.get("json")
-    return body.get("amount") if type(body) is dict else None
+    return cast("dict[str, Any]", body).get("amount") if type(body) is dict else None
 
 
 BOSS, TEAM = "boss@example.com", "team@example.com"
@@ -221,5 +223,5 @@ RULE_FILES: dict[str, RuleFile] = {
 
 def not_blocked(account: Any) -> bool:
     """Whether nothing in the account is the blocked one, and all of it can be read."""
-    values = account if isinstance(account, list) else [account]
+    values = cast("list[Any]", account) if isinstance(account, list) else [account]
     return all(type(v) is str and not reads_as(v, "X9") for v in values)

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -35,7 +35,7 @@ def judged(name: str, of: Proposal) -> ActionRules:
     def read(field: FieldLookup) -> Any:
         value: Any = of.run.get(field.root.value, MISSING)
         for step in field.steps:
-            value = value.get(step, MISSING) if isinstance(value, dict) else MISSING
+            value = cast("dict[Any, Any]", value).get(step, MISSING) if isinstance(value, dict) else MISSING
         return value
 
     action = ProposedAction(of.operation, of.parameters, RiskLevel(of.risk), of.confidence, of.facts)

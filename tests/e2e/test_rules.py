@@ -82,7 +82,7 @@ def test_rules_are_edited_validated_and_apply_at_once(page: Page, fresh_server: 
     expect(editor).to_have_value(RULES.replace("priority: 1", "prioriti: 1"))
 
     editor.fill(RULES)
-    expect(page.get_by_text("No problems found.")).to_be_visible()
+    expect(page.get_by_role("button", name="Warning on line 6")).to_contain_text("`amount` can be missing")
     page.get_by_label("Change comment").fill("Small ones by themselves")
     page.get_by_role("button", name="Publish rules").click()
     expect(page.get_by_role("heading", name="1 rule requires approval, 1 approves automatically")).to_be_visible()

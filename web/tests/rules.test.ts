@@ -11,6 +11,13 @@ const rule = (given: Partial<RuleSummary> = {}): RuleSummary => ({
   auto_approves: true,
   rollout_percentage: 100,
   audit_sample_percentage: 0,
+  id: 'small-refunds',
+  kinds: ['action'],
+  operations: ['refund'],
+  open_parameters: [],
+  limit: null,
+  approves_once: false,
+  allows_untrusted: false,
   ...given,
 })
 
@@ -41,6 +48,15 @@ describe('rule texts', () => {
       rule({ rollout_percentage: 25, audit_sample_percentage: 10 }),
       'approves automatically, 25% rollout, 10% audited',
     ],
+    [
+      rule({ limit: { count: 3, sum: 'amount', max: 100, per: 'day' } }),
+      'approves automatically, at most 3 actions and amount up to 100 in total per day',
+    ],
+    [
+      rule({ limit: { count: null, sum: 'amount', max: 0.5, per: 'action.account' } }),
+      'approves automatically, at most amount up to 0.5 in total per action.account',
+    ],
+    [rule({ approves_once: true }), 'approves automatically, once per checkpoint and item above low risk'],
     [rule({ auto_approves: false }), 'requires approval'],
     [rule({ shadow: true }), 'shadow: records what it would approve'],
   ])('what a rule does %#', (given, words) => expect(effectText(given)).toBe(words))

@@ -52,7 +52,7 @@ def check_decision(d: Draft, c: Decide) -> Approval:
     if c.decision not in possible:
         raise CommandRefused(f"'{c.decision}' is not a decision for an approval of kind {a.kind.value}.", possible)
     if c.decision in APPROVING_DECISIONS and not approval_requests.rules_are_readable(d, a):
-        raise CommandRefused("The rules in force can't be read, so nothing is approved. Correct and save the rules.")
+        raise CommandRefused(approval_requests.UNREADABLE_RULES)
     if c.digest is not None and c.digest != a.digest:
         raise StaleCommand("The content has changed since you looked at it. Review it again, then decide.", possible)
     if c.decision == "modify" and c.modified_digest in (None, a.digest):

@@ -90,7 +90,7 @@ class _Evaluation:
         if self.is_stopped:
             return "emergency stop"
         if self.facts.is_untrusted and not item.rule.allows_untrusted:
-            return "influenced from outside"
+            return "untrusted sources"
         if not self.is_in_hours:
             return "outside business hours"
         return "" if item.in_rollout else "not in the rollout"

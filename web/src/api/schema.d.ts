@@ -5749,6 +5749,16 @@ export interface components {
             created_at: string;
             progress: components["schemas"]["Progress"] | null;
         };
+        /**
+         * OpenParameters
+         * @description Parameters for which a rule approves any value, although they make two actions different.
+         */
+        OpenParameters: {
+            /** Operation */
+            operation: string;
+            /** Parameters */
+            parameters: string[];
+        };
         /** OpenSession */
         OpenSession: {
             /**
@@ -6754,6 +6764,29 @@ export interface components {
             text: string;
         };
         /**
+         * RuleLimit
+         * @description How many actions a rule approves, or up to which sum.
+         */
+        RuleLimit: {
+            /** Count */
+            count: number | null;
+            /**
+             * Sum
+             * @description The field to add up.
+             */
+            sum: string | null;
+            /**
+             * Max
+             * @description The largest sum.
+             */
+            max: number | null;
+            /**
+             * Per
+             * @description `run`, `family`, `hour`, `day` or a field.
+             */
+            per: string;
+        };
+        /**
          * RuleScore
          * @description The verdicts of one rule in a backtest.
          */
@@ -6772,9 +6805,14 @@ export interface components {
         };
         /**
          * RuleSummary
-         * @description A summary of a rule.
+         * @description A rule and what it covers.
          */
         RuleSummary: {
+            /**
+             * Id
+             * @description The same in every version, unless the name or `id` changes.
+             */
+            id: string;
             /** Name */
             name: string;
             /**
@@ -6794,6 +6832,32 @@ export interface components {
             rollout_percentage: number;
             /** Audit Sample Percentage */
             audit_sample_percentage: number;
+            /**
+             * Kinds
+             * @description The kinds of approval that the rule is about.
+             */
+            kinds: components["schemas"]["ApprovalKind"][];
+            /**
+             * Operations
+             * @description The types of actions that it is about. Null: all, if it is about actions.
+             */
+            operations: string[] | null;
+            /**
+             * Open Parameters
+             * @description What a rule that approves leaves open, for the action types that Cairn knows.
+             */
+            open_parameters: components["schemas"]["OpenParameters"][];
+            limit: components["schemas"]["RuleLimit"] | null;
+            /**
+             * Approves Once
+             * @description Without a limit, the rule approves an operation above low risk at most once for each checkpoint and item of a run and the runs that continue it.
+             */
+            approves_once: boolean;
+            /**
+             * Allows Untrusted
+             * @description Whether it approves actions that content from outside influenced.
+             */
+            allows_untrusted: boolean;
         };
         /**
          * RuleText

@@ -36,7 +36,17 @@ export function effectText(rule: RuleSummary): string {
   const parts = ['approves automatically']
   if (rule.rollout_percentage < 100) parts.push(`${rule.rollout_percentage}% rollout`)
   if (rule.audit_sample_percentage > 0) parts.push(`${rule.audit_sample_percentage}% audited`)
+  if (rule.limit !== null) parts.push(limitText(rule.limit))
+  if (rule.approves_once) parts.push('once per checkpoint and item above low risk')
   return parts.join(', ')
+}
+
+function limitText({ count, sum, max, per }: NonNullable<RuleSummary['limit']>): string {
+  const amounts = [
+    count === null ? '' : `${count} actions`,
+    sum === null ? '' : `${sum} up to ${max} in total`,
+  ]
+  return `at most ${amounts.filter((text) => text !== '').join(' and ')} per ${per}`
 }
 
 /** The heading of the rules page: how many rules require approval and how many approve. */

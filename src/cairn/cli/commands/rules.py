@@ -105,7 +105,9 @@ async def show_rules(ctx: CliContext, pipeline: PipelineOption = None, version: 
 @rules_app.command("check")
 @online("optional")
 async def check_rules(ctx: CliContext, file: RulesFile) -> None:
-    """Check rules without saving them, and explain what each rule covers. Errors name the file, line and column.
+    """Check rules without saving them, and show what each rule covers.
+
+    Errors name the file, line and column.
 
     Example: cairn rules check rules.yaml
     """
@@ -135,11 +137,11 @@ def _show_coverage(ctx: CliContext, rule: JsonObject) -> None:
     ctx.output.line(f"{rule['name']}{state}", "bold")
     ctx.output.line(f"  {verb} {', '.join(map(_kind_text(rule), rule['kinds'])) or 'nothing'}")
     for each in rule["open_parameters"]:
-        ctx.output.line(f"  any {', '.join(each['parameters'])} of {each['operation']}")
+        ctx.output.line(f"  any value of {', '.join(each['parameters'])} ({each['operation']})")
     if rule["auto_approves"] and "action" in rule["kinds"]:
         ctx.output.line(f"  {_limit_text(rule)}")
     if rule["allows_untrusted"]:
-        ctx.output.line("  also actions that content from outside influenced")
+        ctx.output.line("  also actions that untrusted sources influenced")
 
 
 def _kind_text(rule: JsonObject) -> Callable[[str], str]:
@@ -151,7 +153,7 @@ def _kind_text(rule: JsonObject) -> Callable[[str], str]:
 def _limit_text(rule: JsonObject) -> str:
     limit = rule["limit"]
     if limit is None:
-        return "without a limit: above low risk, each operation once per checkpoint and item of a run and its retries"
+        return "no limit: above low risk, each operation once per checkpoint and item of a run and its retries"
     parts = [f"{limit['count']} actions"] if limit["count"] is not None else []
     if limit["max"] is not None:
         parts.append(f"{limit['sum']} up to {limit['max']:g} in total")

@@ -61,7 +61,7 @@ def _listed(position: int, value: Value) -> date:
     try:
         return date.fromisoformat(str(value))
     except ValueError:
-        raise HolidayError(f"{value!r} is no date", f"/{position}") from None
+        raise HolidayError(f"{value!r} is not a date", f"/{position}") from None
 
 
 def _of_calendar(text: str, zone: str) -> Holidays:
@@ -101,7 +101,7 @@ def _events(text: str, zone: str) -> Iterator[_Event]:
                     properties = {}
             case "END":
                 if not path or path[-1] != value.upper():
-                    raise HolidayError(f"END:{value} closes nothing")
+                    raise HolidayError(f"END:{value[:40]} has no matching BEGIN")
                 if path == ["VCALENDAR", "VEVENT"]:
                     yield _event(properties, zone)
                 path.pop()
@@ -110,7 +110,7 @@ def _events(text: str, zone: str) -> Iterator[_Event]:
             case _:
                 pass
     if path:
-        raise HolidayError(f"BEGIN:{path[-1]} is not closed")
+        raise HolidayError(f"BEGIN:{path[-1][:40]} has no matching END")
 
 
 def _properties(text: str) -> Iterator[tuple[str, str, str]]:
@@ -120,7 +120,7 @@ def _properties(text: str) -> Iterator[tuple[str, str, str]]:
         if line.strip():
             found = _PROPERTY.fullmatch(line.strip())
             if found is None:
-                raise HolidayError(f"{line[:40]!r} is no line of a calendar")
+                raise HolidayError(f"{line[:40]!r} is not a valid line of a calendar")
             yield found[1].upper(), found[2], found[3].strip()
 
 
@@ -148,7 +148,7 @@ def _moment(parameters: str, value: str, zone: str) -> tuple[date, bool]:
         is_day = len(value) == 8
         at = datetime.strptime(value.removesuffix("Z"), "%Y%m%d" if is_day else "%Y%m%dT%H%M%S")  # noqa: DTZ007
     except ValueError:
-        raise HolidayError(f"{value[:40]!r} is no date") from None
+        raise HolidayError(f"{value[:40]!r} is not a date") from None
     if at.year not in YEARS:
         raise HolidayError(f"expected a year from {YEARS[0]} to {YEARS[-1]}, but got {at.year}")
     if is_day:
@@ -163,13 +163,13 @@ def _zone(parameters: str, default: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise HolidayError(f"{name[:60]!r} is no known time zone") from None
+        raise HolidayError(f"unknown time zone {name[:60]!r}") from None
 
 
 def _duration(text: str) -> timedelta:
     found = re.fullmatch(r"P(?:(\d{1,2})W|(\d{1,3})D)", text.strip())
     if found is None:
-        raise HolidayError(f"{text[:40]!r} is no duration in days or weeks")
+        raise HolidayError(f"expected a duration in days or weeks, such as P1D, but got {text[:40]!r}")
     return timedelta(weeks=int(found[1])) if found[1] else timedelta(days=int(found[2]))
 
 
@@ -181,7 +181,7 @@ def _recurrence(text: str) -> dict[str, str]:
     for part in text.upper().split(";"):
         name, separator, value = part.partition("=")
         if not separator:
-            raise HolidayError(f"{part[:40]!r} is no part of a recurrence")
+            raise HolidayError(f"{part[:40]!r} is not a valid part of a recurrence")
         rule[name] = value
     unknown = sorted(set(rule) - {"FREQ", "INTERVAL", "COUNT", "UNTIL", "BYMONTH", "BYMONTHDAY", "BYDAY", "WKST"})
     if rule.get("FREQ") != "YEARLY" or rule.get("INTERVAL", "1") != "1" or unknown:

@@ -147,6 +147,7 @@ function rowOf(rule: RuleSummary) {
         <strong>{rule.name}</strong>
         {rule.shadow && <span className={styles.badge}>shadow</span>}
         {!rule.enabled && <span className={styles.badge}>disabled</span>}
+        {rule.allows_untrusted && <span className={styles.badge}>allows untrusted sources</span>}
       </span>,
       effectText(rule),
       rule.priority,

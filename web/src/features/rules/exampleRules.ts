@@ -10,14 +10,18 @@ checkpoints:
 auto_approval:
   enabled: true
   rules:
-    - name: Low risk, high confidence
+    - name: Small payments
       description: Records what it would have approved. Set shadow to false to approve.
       shadow: true
       conditions:
-        risk_level: low
+        operation_type: financial_transaction
+        all:
+          - { field: amount, operator: "<=", value: 50 }
+          - { field: currency, value: EUR }
         confidence: ">= 0.9"
       action:
         auto_approve: true
+        limit: { count: 20, sum: amount, max: 500, per: day }
         rollout_percentage: 25
         audit_sample_percentage: 10
 `
