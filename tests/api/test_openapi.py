@@ -117,7 +117,14 @@ def test_every_post_and_put_that_changes_something_accepts_an_idempotency_key() 
     # responses with secrets are not stored, and the other operations change nothing
     secret = {"signIn", "startSignIn", "finishSignIn", "changePassword", "createInvitation", "previewInvitation"}
     secret |= {"acceptInvitation", "createOwnToken", "createToken", "putSecret", "createChannel"}
-    looks = {"validateDefinition", "compareDefinition", "previewRollback", "checkRules", "backtestRules"}
+    looks = {
+        "discoverTools",
+        "validateDefinition",
+        "compareDefinition",
+        "previewRollback",
+        "checkRules",
+        "backtestRules",
+    }
     assert changing - keyed == secret | looks
     assert keyed <= changing
 

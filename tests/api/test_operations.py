@@ -60,13 +60,13 @@ def test_reading_operations_are_gets_with_known_exceptions() -> None:
         "validate_definition",
     }
     changes = {name for name, allowed in PERMISSIONS.items() if allowed not in (READ, OPEN)}
-    # Health, deliveries and users are for admins only. Users can read their own sessions and tokens.
+    # Health, deliveries, tools and users are for admins only. Users can read their own sessions and tokens.
     notification_reads = {"list_channels", "get_channel", "list_deliveries", "get_delivery"}
     people = {"get_user", "list_invitations", "list_secrets", "list_sessions", "list_tokens", "list_users"}
     people |= {"list_own_tokens"}
     assert {name for name in changes if "GET" in (ROUTES[name].methods or ())} == {
         "get_health_report"
-    } | notification_reads | people
+    } | notification_reads | people | {"list_tools", "get_tool"}
 
 
 @pytest.mark.parametrize(

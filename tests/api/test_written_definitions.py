@@ -32,6 +32,7 @@ CHECKPOINT: Json = {
     "instructions": {"task_prompt": "Draw it well."},
     "loop": {"until": {"kind": "declared_done"}, "max_iterations": 3},
     "decides": True,
+    "tool_approval": "by_rules",
     "key": "designed",
     # short forms
     "agent": {"name": "Designer", "role": "Draws.", "task_prompt": "Draw."},
@@ -150,7 +151,7 @@ def without(value: Any, names: set[str]) -> Any:
 
 FORM: Json = {"form": ["design"]}
 BY_AGENT: Json = {"prompt": "Draw."}
-BASES: dict[str, Json] = dict.fromkeys(("loop", "output"), BY_AGENT)
+BASES: dict[str, Json] = dict.fromkeys(("loop", "output", "tool_approval"), BY_AGENT)
 
 
 async def two(app: App, name: str = "") -> tuple[Json, Json]:

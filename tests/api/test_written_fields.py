@@ -244,6 +244,27 @@ async def put_secret(app: App) -> Fields:
     return {"value": (True, name in listed)}
 
 
+@writes("putTool")
+async def put_tool(app: App) -> Fields:
+    """Without a server. Its other fields are refused for the web search."""
+    pipeline = await app.pipeline()
+    name = "web_search"
+    grant = (await app.put(f"/api/tools/{name}", {"effect": "sends", "pipelines": [pipeline["pipeline_id"]]}))["grant"]
+    sent = {"effect": "sends", "pipelines": [pipeline["pipeline_id"]]}
+    refused = {
+        "hosts": ["a.example"],
+        "url_argument": "url",
+        "may_skip_approval": True,
+        "error_outcome": "failed",
+        "digest": "x",
+    }
+    statuses = {
+        field: await status_of(app, "PUT", f"/api/tools/{name}", {**sent, field: refused[field]}) for field in refused
+    }
+    await app.client.delete(f"/api/tools/{name}")
+    return {**read_back(sent, grant, "effect", "pipelines"), **{field: (422, statuses[field]) for field in refused}}
+
+
 # ---- definitions -----------------------------------------------------------------------------------------
 @writes("revertPipeline")
 async def revert_pipeline(app: App) -> Fields:

@@ -103,6 +103,7 @@ def app(server: Server) -> dict[str, str]:
         "groups": "/settings/groups",
         "tokens": "/settings/tokens",
         "secrets": "/settings/secrets",
+        "tools": "/settings/tools",
         "channels": "/settings/channels",
         "deliveries": "/settings/deliveries",
         "no such page": "/nowhere",

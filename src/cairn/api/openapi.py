@@ -33,6 +33,7 @@ TAGS = {
     "Costs": "Model usage and budgets.",
     "Approvals": "Pending approvals and decisions.",
     "Models": "Models and their providers.",
+    "Tools": "Tools of MCP servers, and what they may do without approval.",
     "Rules": "Rules that require approval or approve automatically.",
     "Notifications": "Channels, deliveries and notification preferences.",
     "Rollbacks": "Roll back a run, and undo a rollback.",

@@ -68,9 +68,10 @@ def authoring_schema() -> dict[str, Any]:
     checkpoint["properties"] |= _SHORT
     del checkpoint["required"]
     checkpoint["anyOf"] = [{"required": [name]} for name in ("execution", *MODES)]
-    formats, task = checkpoint["allOf"][1], checkpoint["allOf"][2]
+    _, formats, task, tool_approval = checkpoint["allOf"]
     formats["if"] = {"anyOf": [formats["if"], {"required": ["script"]}, {"required": ["function"]}]}
     task["if"] = {"anyOf": [task["if"], {"required": ["prompt"]}, {"required": ["agent"]}]}
+    tool_approval["if"]["anyOf"] += [{"required": [name]} for name in ("script", "function", "form")]
     # A short form can replace fields that the full form requires.
     del parts["Execution"]["required"], parts["FunctionConfig"]["required"], parts["HumanOnlyConfig"]["required"]
     del parts["HumanOnlyConfig"]["then"], parts["HumanOnlyConfig"]["if"]

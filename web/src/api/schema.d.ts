@@ -1920,6 +1920,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tools
+         * @description List the tools that servers offer and that definitions use, by name.
+         */
+        get: operations["listTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/discover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Discover Tools
+         * @description Start every MCP server in the settings and record the tools that it offers.
+         */
+        post: operations["discoverTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Tool
+         * @description Get a tool, with what has changed since an admin listed it.
+         */
+        get: operations["getTool"];
+        /**
+         * Put Tool
+         * @description List a tool with its effect, for the version that you have seen. If the tool changes, its calls need approval.
+         */
+        put: operations["putTool"];
+        post?: never;
+        /**
+         * Remove Tool
+         * @description Remove a tool from the list. Its calls need approval from now on.
+         */
+        delete: operations["removeTool"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/channels": {
         parameters: {
             query?: never;
@@ -2819,6 +2887,12 @@ export interface components {
             /** Display Name */
             display_name?: string | null;
         };
+        /**
+         * ActionEffect
+         * @description What an action does outside of Cairn.
+         * @enum {string}
+         */
+        ActionEffect: "reads" | "sends" | "changes";
         /** AddCommentRequest */
         AddCommentRequest: {
             /** Text */
@@ -4732,6 +4806,12 @@ export interface components {
             column?: number | null;
         };
         /**
+         * ErrorOutcome
+         * @description What an error result of a tool that changes something means.
+         * @enum {string}
+         */
+        ErrorOutcome: "failed" | "unknown";
+        /**
          * EvaluatedRule
          * @description An evaluated rule and its outcome.
          */
@@ -6168,6 +6248,42 @@ export interface components {
             /** Value */
             value: string;
         };
+        /** PutToolRequest */
+        PutToolRequest: {
+            /** @description `reads`: reads from a place that its settings name. `sends`: an argument reaches a place that the arguments choose, as with a search or a GET request. `changes`: changes something. */
+            effect: components["schemas"]["ActionEffect"];
+            /**
+             * Digest
+             * @description The digest of the version that you have seen. 412 if the tool has changed.
+             */
+            digest?: string | null;
+            /**
+             * Hosts
+             * @description Hosts that a tool with the effect `sends` may reach without approval, such as `api.example.com` or `*.example.com`.
+             */
+            hosts?: string[];
+            /**
+             * Url Argument
+             * @description The argument that contains the URL, if there are hosts.
+             */
+            url_argument?: string | null;
+            /**
+             * May Skip Approval
+             * @description Whether checkpoints may skip approval with `tool_approval: never`.
+             * @default false
+             */
+            may_skip_approval?: boolean;
+            /**
+             * @description What an error result of a tool that changes something means: `failed` if nothing was changed, `unknown` if something may have been changed.
+             * @default unknown
+             */
+            error_outcome?: components["schemas"]["ErrorOutcome"];
+            /**
+             * Pipelines
+             * @description Only for `web_search`: pipelines that may use the model provider's search.
+             */
+            pipelines?: string[];
+        };
         /** QuietHours */
         QuietHours: {
             /**
@@ -7387,6 +7503,13 @@ export interface components {
              */
             count: number;
         };
+        /** ServerProblem */
+        ServerProblem: {
+            /** Server */
+            server: string;
+            /** Message */
+            message: string;
+        };
         /** Session */
         Session: {
             /**
@@ -7732,6 +7855,68 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /**
+         * Tool
+         * @description A tool of another program that agents can use, or the web search.
+         */
+        Tool: {
+            /**
+             * Name
+             * @description `mcp:SERVER/TOOL`, or `web_search`.
+             */
+            name: string;
+            /** @description `new`: no admin has listed it. `listed`: its grant counts. `changed`: it differs from what an admin listed, so its grant doesn't count. `unseen`: a definition names it, but its server has not offered it yet. */
+            state: components["schemas"]["ToolState"];
+            /** @description The effect that counts now. */
+            effect: components["schemas"]["ActionEffect"];
+            /**
+             * Server
+             * @description Its server's command with arguments, or its URL.
+             */
+            server: string | null;
+            /**
+             * Digest
+             * @description Identifies the version that its server offers.
+             */
+            digest: string | null;
+            /**
+             * Description
+             * @description Written by its server.
+             */
+            description: string;
+            /**
+             * Input Schema
+             * @description JSON Schema of its arguments.
+             */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Annotations
+             * @description Claims of its server. They grant nothing.
+             */
+            annotations: {
+                [key: string]: unknown;
+            };
+            /**
+             * Seen At
+             * @description When its server first offered this version.
+             */
+            seen_at: string | null;
+            grant: components["schemas"]["ToolGrant"] | null;
+            /** Changes */
+            changes: components["schemas"]["ToolChange"][];
+            /**
+             * Unpinned
+             * @description Why calls of its server can't pass without approval, or null if they can.
+             */
+            unpinned: string | null;
+            /**
+             * Used By
+             * @description Pipelines whose agents can use it, at most 20.
+             */
+            used_by: components["schemas"]["ToolUse"][];
+        };
         /** ToolCall */
         ToolCall: {
             /** Call Id */
@@ -7740,6 +7925,74 @@ export interface components {
             name: string;
             /** Arguments */
             arguments: unknown;
+        };
+        /**
+         * ToolChange
+         * @description A difference between the tool that an admin listed and the tool that the server offers now.
+         */
+        ToolChange: {
+            /**
+             * Field
+             * @description `server`, `environment`, `description`, `schema` or `annotations`.
+             */
+            field: string;
+            /** Before */
+            before: unknown;
+            /** After */
+            after: unknown;
+        };
+        /**
+         * ToolDiscovery
+         * @description The result of starting all MCP servers.
+         */
+        ToolDiscovery: {
+            /**
+             * Tools
+             * @description Number of tools that the servers offer.
+             */
+            tools: number;
+            /**
+             * Problems
+             * @description Servers that could not be started.
+             */
+            problems: components["schemas"]["ServerProblem"][];
+        };
+        /**
+         * ToolGrant
+         * @description What an admin allows the tool to do.
+         */
+        ToolGrant: {
+            effect: components["schemas"]["ActionEffect"];
+            /** Hosts */
+            hosts: string[];
+            /** Url Argument */
+            url_argument: string | null;
+            /** May Skip Approval */
+            may_skip_approval: boolean;
+            error_outcome: components["schemas"]["ErrorOutcome"];
+            /** Pipelines */
+            pipelines: string[];
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            updated_at: string;
+            /** Updated By */
+            updated_by: string;
+        };
+        /**
+         * ToolPage
+         * @description Tools, by name.
+         */
+        ToolPage: {
+            /** Items */
+            items: components["schemas"]["Tool"][];
+            /**
+             * Next Cursor
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
+             */
+            next_cursor: string | null;
         };
         /** ToolResult */
         ToolResult: {
@@ -7751,6 +8004,21 @@ export interface components {
             content: unknown;
             /** Succeeded */
             succeeded: boolean;
+        };
+        /**
+         * ToolState
+         * @enum {string}
+         */
+        ToolState: "new" | "listed" | "changed" | "unseen";
+        /** ToolUse */
+        ToolUse: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /** Pipeline Name */
+            pipeline_name: string;
         };
         /** UnaffectedItems */
         UnaffectedItems: {
@@ -22429,6 +22697,565 @@ export interface operations {
             };
             /** @description Unsupported media type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTools: {
+        parameters: {
+            query?: {
+                /** @description Only tools in this state. */
+                state?: components["schemas"]["ToolState"] | null;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolPage"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    discoverTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolDiscovery"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the tool: `mcp:SERVER/TOOL`, or `web_search`. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tool"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putTool: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the tool: `mcp:SERVER/TOOL`, or `web_search`. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "effect": "reads",
+                 *       "digest": "6bc5bba03f774267aa973f3457a015e14ea604b96c0c4dbf7363721d6c34577b"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutToolRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tool"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the tool: `mcp:SERVER/TOOL`, or `web_search`. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -152,6 +152,11 @@ const secrets = createRoute({
   path: '/secrets',
   component: lazyRouteComponent(() => import('~/features/secrets/SecretsPage'), 'SecretsPage'),
 })
+const tools = createRoute({
+  getParentRoute: () => settings,
+  path: '/tools',
+  component: lazyRouteComponent(() => import('~/features/tools/ToolsPage'), 'ToolsPage'),
+})
 const channels = createRoute({
   getParentRoute: () => settings,
   path: '/channels',
@@ -184,7 +189,7 @@ export const router = createRouter({
     run,
     events,
     rules,
-    settings.addChildren([account, preferences, users, groups, tokens, secrets, channels, deliveries]),
+    settings.addChildren([account, preferences, users, groups, tokens, secrets, tools, channels, deliveries]),
     health,
   ]),
   defaultPreload: 'intent',

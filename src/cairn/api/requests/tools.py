@@ -17,8 +17,9 @@ class PutToolRequest(RequestBody):
     effect: Annotated[
         ActionEffect,
         Field(
+            strict=False,
             description="`reads`: reads from a place that its settings name. `sends`: an argument reaches a place that"
-            " the arguments choose, as with a search or a GET request. `changes`: changes something."
+            " the arguments choose, as with a search or a GET request. `changes`: changes something.",
         ),
     ]
     digest: Annotated[
@@ -43,8 +44,9 @@ class PutToolRequest(RequestBody):
     error_outcome: Annotated[
         ErrorOutcome,
         Field(
+            strict=False,
             description="What an error result of a tool that changes something means: `failed` if nothing was changed,"
-            " `unknown` if something may have been changed."
+            " `unknown` if something may have been changed.",
         ),
     ] = ErrorOutcome.UNKNOWN
     pipelines: Annotated[

@@ -172,7 +172,7 @@ def _errors(spec: ToolGrantSpec, offered: OfferedTool, server: McpServer) -> lis
 
 def _allow_search(change: AdminChange, spec: ToolGrantSpec) -> None:
     """Allow the search of model providers for some pipelines."""
-    if spec.effect is not ActionEffect.SENDS or spec.hosts or spec.url_argument or spec.may_skip_approval:
+    if spec != ToolGrantSpec(ActionEffect.SENDS, pipelines=spec.pipelines):
         raise InvalidInput([("/effect", "web_search has the effect `sends`. You can only list pipelines.")])
     if unknown := queries.unknown_pipelines(change.connection, spec.pipelines):
         raise InvalidInput([("/pipelines", f"There is no pipeline {unknown[0]}.")])

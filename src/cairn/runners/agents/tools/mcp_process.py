@@ -65,16 +65,7 @@ class ProcessReport:
 @contextlib.asynccontextmanager
 async def connect_process(server: McpServer, report: ProcessReport) -> AsyncGenerator[tuple[Any, Any]]:
     """Start the program. Yields the read and write streams for a client session."""
-    process = await asyncio.create_subprocess_exec(
-        server.command or "",
-        *server.args,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=environment(server),
-        start_new_session=True,
-        limit=MAX_MESSAGE_BYTES,
-    )
+    process = await _start(server)
     received, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
     write, sent = anyio.create_memory_object_stream[SessionMessage](16)
     tasks = [
@@ -91,6 +82,23 @@ async def connect_process(server: McpServer, report: ProcessReport) -> AsyncGene
         await asyncio.gather(*tasks, return_exceptions=True)
         for stream in (received, read, write, sent):
             stream.close()
+
+
+async def _start(server: McpServer) -> Process:
+    command = server.command or ""
+    try:
+        return await asyncio.create_subprocess_exec(
+            command,
+            *server.args,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment(server),
+            start_new_session=True,
+            limit=MAX_MESSAGE_BYTES,
+        )
+    except OSError as error:
+        raise OSError(f"{command} can't be started: {error.strerror or error}") from None
 
 
 async def _receive(process: Process, received: Any) -> None:
