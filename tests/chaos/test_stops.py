@@ -112,6 +112,11 @@ def stop_test(provider_in_thread: FakeProvider, tmp_path: Path) -> Iterator[Stop
     servers = {stop: {"command": sys.executable, "args": [SAMPLE], "env": {"SAMPLE_KEY": mark(stop)}} for stop in STOPS}
     server = server_with(provider_in_thread, tmp_path, CAIRN_MCP_SERVERS=json.dumps(servers))
     server.start()
+    server.call("POST", "/api/tools/discover", expect=200)
+    for stop in STOPS:
+        path = f"/api/tools/mcp%3A{stop}%2Fhang"
+        digest = server.call("GET", path, expect=200)["digest"]
+        server.call("PUT", path, {"effect": "reads", "digest": digest}, expect=200)
     yield StopTest(server, provider_in_thread)
     server.kill()
 

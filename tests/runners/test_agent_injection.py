@@ -25,6 +25,7 @@ from tests.mentions import mentions
 from tests.runners.agent_samples import AgentBench, FakeModels, ReceivedRequest, final_result
 from tests.runners.agent_samples import ToolCall as AgentToolCall
 from tests.runners.test_fencing import read_markdown
+from tests.runners.tool_grants import reading
 from tests.runners.work_orders import stored
 from tests.snapshots.comparing import compare_json
 
@@ -185,7 +186,7 @@ async def test_keys_of_a_result_cannot_inject_headings_into_corrections_or_the_j
 
 
 async def test_an_error_of_an_mcp_server_stays_in_its_fence(tmp_path: Path) -> None:
-    bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers={"sample": SAMPLE}))
+    bench = AgentBench(tmp_path, FakeModels.replying(), AgentPolicy(mcp_servers={"sample": SAMPLE}, tools=reading()))
     bench.models = FakeModels(lambda request: [AgentToolCall("sample_hang", {"mark": "x"}), "Done."][request.answers])
     await bench.run("report.md", agent={"tools": ["mcp:sample/hang"]})
     (result,) = bench.models.requests[1].results

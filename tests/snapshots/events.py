@@ -20,6 +20,7 @@ SAMPLE: Mapping[str, Any] = {
     "count": 3,
     "counts": {"rewritten": 2, "moved_aside": 1},
     "decision": "approve",
+    "effect": "reads",
     "error": "Connection refused",
     "from_user": "mira",
     "received_approvals": 1,
@@ -38,6 +39,7 @@ SAMPLE: Mapping[str, Any] = {
     "to_revision": 2,
     "to_user": "jonas",
     "token": "deployments",
+    "tool": "mcp:files/read_text_file",
     "user": "mira",
     "waiting_on": "human_form",
 }

@@ -48,7 +48,7 @@ def assess(definition: PipelineDefinition, proposed: ProposesAction) -> Assessed
     """
     name = proposed.operation_type
     if is_tool_operation(name) and proposed.tool is None:
-        return Failure("invalid_action", f"{name} is a tool. An agent that may use it has to call it.")
+        return Failure("invalid_action", f"{name} is a tool, not an action. Only agents that have it can call it.")
     action = tool_action_type(name, proposed.supporting_data) or action_type(definition, name)
     if errors := _proposal_errors(action, proposed):
         message = "; ".join(f"{path or 'parameters'}: {error}" for path, error in errors)
