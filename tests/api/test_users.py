@@ -391,6 +391,31 @@ async def test_secrets_can_be_saved_but_never_read(app: App) -> None:
     assert "nobody's business" not in str(rows)
 
 
+async def test_a_secret_has_no_uses_until_an_admin_allows_them(app: App) -> None:
+    pipeline: str = (await app.pipeline(pipeline_name="Only this one"))["pipeline_id"]
+    stored = await app.put("/api/secrets/bank", {"value": "a value"})
+    assert stored["uses"] == {"hosts": [], "pipelines": [], "action_types": []}
+    uses = {"hosts": ["API.Bank.example.", "http://[::1]:9"], "pipelines": ["Only this one", "*"]}
+    uses["action_types"] = ["http_request", "mcp:files", "http_request"]
+    allowed = await app.put("/api/secrets/bank/uses", uses)
+    assert allowed["uses"] == {
+        "hosts": ["api.bank.example", "http://[::1]:9"],
+        "pipelines": [pipeline, "*"],
+        "action_types": ["http_request", "mcp:files"],
+    }
+    assert allowed["pipeline_names"] == {pipeline: "Only this one"}
+    replaced = await app.put("/api/secrets/bank", {"value": "another value"})
+    assert replaced["uses"] == allowed["uses"]
+    wrong = {"hosts": ["*", "a.de"], "pipelines": ["gone"], "action_types": ["http request"]}
+    problem = await app.put("/api/secrets/bank/uses", wrong, 422)
+    assert [error["path"] for error in problem["errors"]] == ["/hosts/0", "/action_types/0", "/pipelines/0"]
+    assert (await app.client.put("/api/secrets/gone/uses", json=uses)).status_code == 404
+    [event] = (await app.get("/api/events", scope="global", event_type="secret_uses_updated"))["items"]
+    assert event["metadata"] == {"secret": "bank", **allowed["uses"]}
+    assert (await app.client.delete("/api/secrets/bank")).status_code == 204
+    assert (await app.put("/api/secrets/bank", {"value": "a value"}))["uses"]["hosts"] == []
+
+
 # ---- signing in ------------------------------------------------------------------------------------------
 async def test_users_sign_in_with_name_or_address_and_password(app: App) -> None:
     async with accepted(app, "typist", "editor", email="typist@example.com"), app.client_for() as client:

@@ -265,6 +265,16 @@ async def put_tool(app: App) -> Fields:
     return {**read_back(sent, grant, "effect", "pipelines"), **{field: (422, statuses[field]) for field in refused}}
 
 
+@writes("setSecretUses")
+async def set_secret_uses(app: App) -> Fields:
+    name, pipeline = name_of("secret"), (await app.pipeline())["pipeline_id"]
+    await app.put(f"/api/secrets/{name}", {"value": "a value"})
+    body = {"hosts": ["api.bank.example"], "pipelines": [pipeline], "action_types": ["http_request"]}
+    await app.put(f"/api/secrets/{name}/uses", body)
+    [uses] = [s["uses"] for s in (await app.get("/api/secrets", limit=200))["items"] if s["name"] == name]
+    return {field: (value, uses[field]) for field, value in body.items()}
+
+
 # ---- definitions -----------------------------------------------------------------------------------------
 @writes("revertPipeline")
 async def revert_pipeline(app: App) -> Fields:

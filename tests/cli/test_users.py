@@ -119,6 +119,25 @@ def test_secrets_are_read_from_files_and_pipes(shell: Shell, notes: Path, tmp_pa
     assert shell.json("secrets")["items"] == []
 
 
+def test_uses_of_secrets_are_allowed_one_by_one(shell: Shell, notes: Path) -> None:
+    shell("apply", str(notes))
+    name = shell.json("pipelines")["items"][0]["pipeline_name"]
+    shell("secrets", "put", "bank", stdin="a value\n")
+    bank = ("--host", "api.bank.example", "--type", "http_request")
+    assert shell("secrets", "allow", "bank", *bank).out == mentions("bank", "http_request", "api.bank.example")
+    assert shell("secrets", "allow", "bank", "--pipeline", name).out == mentions("api.bank.example", name)
+    assert shell("secrets").out == mentions("http_request", "api.bank.example", name)
+    assert shell("secrets", "disallow", "bank", "--pipeline", name, "--host", "api.bank.example").code == 0
+    [secret] = [secret for secret in shell.json("secrets")["items"] if secret["name"] == "bank"]
+    assert secret["uses"] == {"hosts": [], "pipelines": [], "action_types": ["http_request"]}
+    assert shell("secrets", "disallow", "bank", "--host", "a.de", code=3).err == mentions("a.de")
+    assert shell("secrets", "disallow", "bank").out == mentions("bank")
+    assert shell("secrets", "allow", "bank", code=2).err == mentions("--host", "--pipeline", "--type")
+    assert shell("secrets", "allow", "bank", "--host", "*", code=1).err == mentions("*")
+    assert shell("secrets", "allow", "gone", "--host", "a.de", code=3).err == mentions("gone")
+    shell("secrets", "remove", "bank")
+
+
 def test_users_change_their_own_password(shell: Shell, notes: Path) -> None:
     shell("apply", str(notes))
     assert shell("users", "password", stdin="short\n", code=1).err == mentions("12")

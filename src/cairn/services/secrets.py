@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
@@ -14,12 +14,13 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
+from cairn.core.destinations import HostPattern
 from cairn.documents import decode_json, encode_json
 from cairn.ports.keys import EncryptionKeys
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput, ServiceError
-from cairn.services.secret_uses import SecretUses
+from cairn.services.secret_uses import ANY_PIPELINE, SecretUses
 from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
@@ -28,6 +29,7 @@ C = t.secrets.c
 MIN_LENGTH, MAX_LENGTH = 4, 64 * 1024  # characters; a shorter value could not be masked without masking other text
 MASKED = "•••"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
+_ACTION_TYPE = re.compile(r"[A-Za-z0-9_.:/-]{1,300}")  # or an MCP server
 _CACHE_SECONDS = 5.0
 
 
@@ -50,6 +52,8 @@ class StoredSecret:
     updated_at: datetime
     updated_by: str
     is_readable: bool
+    uses: SecretUses
+    pipeline_names: dict[str, str]  # of the pipelines that may use it, by id
 
 
 class SecretStore:
@@ -79,6 +83,10 @@ class SecretStore:
             await self._changes.apply(lambda change: _save(change, name, ciphertext), actor)
         await asyncio.to_thread(self.load)
 
+    async def set_uses(self, name: str, uses: SecretUses, actor: Actor) -> None:
+        """Replace what a secret may be used for. Pipelines are ids or names."""
+        await self._changes.apply(lambda change: _set_uses(change, name, uses), actor)
+
     async def remove(self, name: str, actor: Actor) -> None:
         await self._changes.apply(lambda change: _remove(change, name), actor)
 
@@ -102,7 +110,12 @@ class SecretStore:
 
     def list(self) -> list[StoredSecret]:
         values = self._values()
-        rows = self._changes.database.read(lambda c: c.execute(sa.select(t.secrets).order_by(C.name)).all())
+
+        def read(connection: Connection) -> tuple[Sequence[Any], dict[str, str]]:
+            rows = connection.execute(sa.select(t.secrets).order_by(C.name)).all()
+            return rows, _pipeline_names(connection, {pipeline_id for row in rows for pipeline_id in row.pipelines})
+
+        rows, names = self._changes.database.read(read)
         return [
             StoredSecret(
                 row.name,
@@ -111,6 +124,8 @@ class SecretStore:
                 row.updated_at,
                 row.updated_by,
                 values.get(row.name) is not None,
+                SecretUses.of(row.hosts, row.pipelines, row.action_types),
+                {pipeline_id: names[pipeline_id] for pipeline_id in row.pipelines if pipeline_id in names},
             )
             for row in rows
         ]
@@ -201,6 +216,56 @@ def _save(change: AdminChange, name: str, ciphertext: str) -> None:
     created |= {"hosts": [], "pipelines": [], "action_types": []}
     change.connection.execute(sa.insert(t.secrets).values(created | values))
     change.record("secret_created", secret=name)
+
+
+def _set_uses(change: AdminChange, name: str, uses: SecretUses) -> None:
+    errors: list[tuple[str, str]] = []
+    hosts: list[str] = []
+    for index, text in enumerate(uses.hosts):
+        try:
+            hosts.append(str(HostPattern.parse(text)))
+        except ValueError as error:
+            errors.append((f"/hosts/{index}", str(error)))
+    for index, text in enumerate(uses.action_types):
+        if not _ACTION_TYPE.fullmatch(text):
+            errors.append((f"/action_types/{index}", f"{text[:100]!r} is not the name of an action type."))
+    pipelines: list[str] = []
+    for index, text in enumerate(uses.pipelines):
+        found = [ANY_PIPELINE] if text == ANY_PIPELINE else _pipeline_ids(change.connection, text)
+        if len(found) != 1:
+            errors.append((f"/pipelines/{index}", _pipeline_error(text, len(found))))
+        pipelines += found
+    if errors:
+        raise InvalidInput(errors)
+    values = {
+        "hosts": list(dict.fromkeys(hosts)),
+        "pipelines": list(dict.fromkeys(pipelines)),
+        "action_types": list(dict.fromkeys(uses.action_types)),
+    }
+    if change.connection.execute(sa.update(t.secrets).where(C.name == name).values(values)).rowcount == 0:
+        raise NotFound("secret", repr(name)[:80])
+    change.record("secret_uses_updated", secret=name, **values)
+
+
+def _pipeline_ids(connection: Connection, text: str) -> list[str]:
+    """The pipelines with this id or name."""
+    p = t.pipelines.c
+    query = sa.select(p.pipeline_id).where(
+        sa.or_(p.pipeline_id == text, p.pipeline_name == text), p.deleted_at.is_(None)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def _pipeline_error(text: str, count: int) -> str:
+    if count == 0:
+        return f"There is no pipeline {text[:100]!r}."
+    return f"{count} pipelines are named {text[:100]!r}. Use the id of one."
+
+
+def _pipeline_names(connection: Connection, ids: Collection[str]) -> dict[str, str]:
+    p = t.pipelines.c
+    rows = connection.execute(sa.select(p.pipeline_id, p.pipeline_name).where(p.pipeline_id.in_(ids)))
+    return {row.pipeline_id: row.pipeline_name for row in rows}
 
 
 def _remove(change: AdminChange, name: str) -> None:

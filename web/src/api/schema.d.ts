@@ -586,6 +586,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/secrets/{name}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Secret Uses
+         * @description Replace what a secret may be used for. Any other use in an action or a tool is refused.
+         */
+        put: operations["setSecretUses"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/secrets/rotate": {
         parameters: {
             query?: never;
@@ -7481,6 +7501,14 @@ export interface components {
              * @description False if its encryption key is missing.
              */
             is_readable: boolean;
+            uses: components["schemas"]["SecretUses"];
+            /**
+             * Pipeline Names
+             * @description Names of the pipelines in `uses`, by id.
+             */
+            pipeline_names: {
+                [key: string]: string;
+            };
         };
         /**
          * SecretPage
@@ -7502,6 +7530,27 @@ export interface components {
              * @description Number of secrets that were encrypted again.
              */
             count: number;
+        };
+        /**
+         * SecretUses
+         * @description What a secret may be used for in actions and tools. Empty lists allow nothing.
+         */
+        SecretUses: {
+            /**
+             * Hosts
+             * @description Hosts that may receive it, such as `api.example.com`.
+             */
+            hosts: string[];
+            /**
+             * Pipelines
+             * @description Ids of the pipelines that may use it. `*`: all.
+             */
+            pipelines: string[];
+            /**
+             * Action Types
+             * @description Action types, or `mcp:SERVER` for the settings of an MCP server.
+             */
+            action_types: string[];
         };
         /** ServerProblem */
         ServerProblem: {
@@ -7595,6 +7644,27 @@ export interface components {
             notification_kinds?: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours during which notifications are held back. */
             quiet_hours?: components["schemas"]["QuietHoursInput"] | null;
+        };
+        /**
+         * SetSecretUsesRequest
+         * @description What a secret may be used for in actions and tools. Empty lists allow nothing.
+         */
+        SetSecretUsesRequest: {
+            /**
+             * Hosts
+             * @description Hosts that may receive it: `api.example.com`, `*.example.com` or `http://intranet:8080`. Without a scheme, only https is allowed.
+             */
+            hosts: string[];
+            /**
+             * Pipelines
+             * @description Ids or names of the pipelines that may use it. `*`: all.
+             */
+            pipelines: string[];
+            /**
+             * Action Types
+             * @description Action types, or `mcp:SERVER` for the settings of an MCP server.
+             */
+            action_types: string[];
         };
         /**
          * SignInOptions
@@ -13130,6 +13200,157 @@ export interface operations {
             };
             /** @description Payload too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setSecretUses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the secret. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "hosts": [
+                 *         "api.bank.example"
+                 *       ],
+                 *       "pipelines": [
+                 *         "1e721453-4053-5e6f-bb83-ef95b43d82fe"
+                 *       ],
+                 *       "action_types": [
+                 *         "http_request"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetSecretUsesRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Secret"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

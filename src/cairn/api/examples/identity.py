@@ -93,7 +93,15 @@ def delegation() -> v.Delegation:
 
 
 def secret() -> v.Secret:
-    return v.Secret(name="smtp-password", updated_at=story.at(-30), updated_by="admin", is_readable=True, **_created())
+    return v.Secret(
+        name="bank-token",
+        updated_at=story.at(-30),
+        updated_by="admin",
+        is_readable=True,
+        uses=v.SecretUses(hosts=["api.bank.example"], pipelines=[story.PIPELINE_ID], action_types=["http_request"]),
+        pipeline_names={story.PIPELINE_ID: "Business goals to design"},
+        **_created(),
+    )
 
 
 def sign_in_options() -> SignInOptions:
@@ -178,6 +186,10 @@ def create_delegation_request() -> dict[str, Any]:
 
 def put_secret_request() -> dict[str, Any]:
     return {"value": "a long random text"}
+
+
+def set_secret_uses_request() -> dict[str, Any]:
+    return {"hosts": ["api.bank.example"], "pipelines": [story.PIPELINE_ID], "action_types": ["http_request"]}
 
 
 def sign_in_redirect() -> SignInRedirect:

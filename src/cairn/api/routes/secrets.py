@@ -8,8 +8,8 @@ from cairn.api.dependencies import CurrentActor, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, SecretName
-from cairn.api.requests.secrets import PutSecretRequest
-from cairn.services.identity.views import Secret, SecretPage, SecretRotation
+from cairn.api.requests.secrets import PutSecretRequest, SetSecretUsesRequest
+from cairn.services.identity.views import Secret, SecretPage, SecretRotation, SecretUses
 from cairn.services.secrets import StoredSecret
 
 router = operation_router("/api/secrets", "Secrets")
@@ -35,6 +35,20 @@ def list_secrets(services: Services, paging: Paging) -> SecretPage:
 async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, actor: CurrentActor) -> Secret:
     """Create or replace a secret."""
     await services.secrets.save(name, body.value, actor)
+    return await run_in_threadpool(_view, services, name)
+
+
+@router.put("/{name}/uses")
+@operation(
+    ADMIN,
+    request_example=examples.set_secret_uses_request,
+    response_example=examples.secret,
+)
+async def set_secret_uses(
+    name: SecretName, body: SetSecretUsesRequest, services: Services, actor: CurrentActor
+) -> Secret:
+    """Replace what a secret may be used for. Any other use in an action or a tool is refused."""
+    await services.secrets.set_uses(name, body.uses, actor)
     return await run_in_threadpool(_view, services, name)
 
 
@@ -64,4 +78,10 @@ def _secret(stored: StoredSecret) -> Secret:
         updated_at=stored.updated_at,
         updated_by=stored.updated_by,
         is_readable=stored.is_readable,
+        uses=SecretUses(
+            hosts=list(stored.uses.hosts),
+            pipelines=list(stored.uses.pipelines),
+            action_types=list(stored.uses.action_types),
+        ),
+        pipeline_names=stored.pipeline_names,
     )

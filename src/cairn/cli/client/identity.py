@@ -112,6 +112,9 @@ class IdentityApi(HttpCalls):
     async def put_secret(self, name: str, value: str) -> JsonObject:
         return await self._send("PUT", f"/api/secrets/{_quoted(name)}", {"value": value})
 
+    async def set_secret_uses(self, name: str, uses: JsonObject) -> JsonObject:
+        return await self._send("PUT", f"/api/secrets/{_quoted(name)}/uses", uses)
+
     async def remove_secret(self, name: str) -> None:
         await self._send("DELETE", f"/api/secrets/{_quoted(name)}")
 

@@ -151,6 +151,16 @@ class DelegationPage(Page[Delegation]):
     """Delegations, newest first."""
 
 
+class SecretUses(View):
+    """What a secret may be used for in actions and tools. Empty lists allow nothing."""
+
+    hosts: Annotated[list[str], Field(description="Hosts that may receive it, such as `api.example.com`.")]
+    pipelines: Annotated[list[str], Field(description="Ids of the pipelines that may use it. `*`: all.")]
+    action_types: Annotated[
+        list[str], Field(description="Action types, or `mcp:SERVER` for the settings of an MCP server.")
+    ]
+
+
 class Secret(View):
     """A secret, without its value, which is never returned."""
 
@@ -160,6 +170,8 @@ class Secret(View):
     updated_at: Instant
     updated_by: str
     is_readable: Annotated[bool, Field(description="False if its encryption key is missing.")]
+    uses: SecretUses
+    pipeline_names: Annotated[dict[str, str], Field(description="Names of the pipelines in `uses`, by id.")]
 
 
 class SecretPage(Page[Secret]):

@@ -104,6 +104,7 @@ SENTENCES: Mapping[str, str] = {
     "delegation_ended": "The delegation from {from_user} to {to_user} ended.",
     "secret_created": "The secret {secret} was stored.",
     "secret_updated": "The secret {secret} was replaced.",
+    "secret_uses_updated": "What the secret {secret} may be used for was updated.",
     "secret_removed": "The secret {secret} was removed.",
     "secrets_rotated": "All {count} secrets were re-encrypted.",
     "tool_listed": "The tool {tool} was listed with the effect {effect}.",
