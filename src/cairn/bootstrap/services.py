@@ -82,6 +82,7 @@ from cairn.services.rollbacks.service import RollbackService
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import Backtests
 from cairn.services.rules.queries.rule_queries import RuleQueries
+from cairn.services.rules.rule_names import rule_names_reader
 from cairn.services.rules.rules_file import FILENAME as RULES_FILE
 from cairn.services.rules.service import RuleService
 from cairn.services.runs.executions import ExecutionService
@@ -297,7 +298,7 @@ def build(
         settings.data_dir.resolve() / RULES_FILE,
         directory.count_deciders,
         operations,
-        directory.index,
+        rule_names_reader(clock),
     )
     rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(
