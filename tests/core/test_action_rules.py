@@ -159,6 +159,13 @@ def test_hours_of_every_rulebook_hold_back_all_approving_rules() -> None:
     assert told(later) == {"global": mentions("hours"), "own": mentions("hours")}
 
 
+def test_a_rule_approves_until_the_end_of_its_last_day() -> None:
+    books = [book(approves("short", expires=NOON.date()), approves("long"))]
+    assert names(judge_one(books, at=NOON + timedelta(hours=11))) == ([], ["short", "long"])
+    later = judge_one(books, at=NOON + timedelta(hours=12))
+    assert (names(later), told(later)["short"]) == (([], ["long"]), "expired")
+
+
 def test_the_rollout_and_the_audit_are_drawn_by_the_key_and_the_rule() -> None:
     rule = approves("Some mails", rollout=50.0, audit=50.0)
     for key in map(str, range(50)):

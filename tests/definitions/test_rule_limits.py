@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -102,6 +103,28 @@ def test_without_automatic_approval_a_limit_has_no_effect() -> None:
 @pytest.mark.parametrize(("more", "allowed"), [("notify: true", False), ("allow_untrusted: true", True)])
 def test_untrusted_sources_are_excluded_by_default(more: str, allowed: bool) -> None:
     assert load(approving(more)).rulebook.rules[0].allows_untrusted is allowed
+
+
+# ---- expiry ------------------------------------------------------------------------------------------------
+def expiring(value: str, action: str = "{ auto_approve: true }") -> str:
+    return rules(rule(action, TRIGGER).replace("    trigger", f"    expires: {value}\n    trigger"))
+
+
+def test_a_rule_that_approves_can_expire() -> None:
+    assert load(expiring("2026-12-31")).rulebook.rules[0].expires == date(2026, 12, 31)
+    assert load(approving("notify: true")).rulebook.rules[0].expires is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (expiring("2026-02-30"), mentions("2026-02-30")),
+        (expiring("tomorrow"), mentions("tomorrow")),
+        (expiring("2026-12-31", "{}"), mentions()),
+    ],
+)
+def test_other_expiry_dates_are_rejected(text: str, message: str) -> None:
+    assert [(each.path, each.message) for each in findings(text)] == [("/checkpoints/0/expires", message)]
 
 
 # ---- ids ---------------------------------------------------------------------------------------------------

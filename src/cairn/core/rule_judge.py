@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -58,6 +59,7 @@ class _Evaluation:
         is_stopped: bool,
     ) -> None:
         self.kind = question.kind
+        self.today = question.at.astimezone(UTC).date()
         self.facts = ConditionFacts(question, read_field)
         self.is_stopped = is_stopped or any(book.rulebook.stopped for book in books)
         self.is_readable = all(book.rulebook.is_readable for book in books)
@@ -89,6 +91,8 @@ class _Evaluation:
             return "some rules can't be read"
         if self.is_stopped:
             return "emergency stop"
+        if item.rule.expires is not None and self.today > item.rule.expires:
+            return "expired"
         if self.facts.is_untrusted and not item.rule.allows_untrusted:
             return "untrusted sources"
         if not self.is_in_hours:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from hashlib import sha256
 from typing import NamedTuple
@@ -47,6 +48,7 @@ class Rule:
     steps: tuple[Step, ...] = ()  # the seats, if the rule names several groups
     limit: RuleLimit | None = None  # of what it approves
     allows_untrusted: bool = False  # approves actions that something from outside influenced
+    expires: date | None = None  # the last day on which it approves, in UTC
     kinds: frozenset[ApprovalKind] = field(init=False, compare=False)  # that it is about
 
     def __post_init__(self) -> None:

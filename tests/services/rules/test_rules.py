@@ -74,6 +74,7 @@ async def test_active_rules_are_summarized(app: App) -> None:
             "kinds": ["start"],
             "operations": None,
             "open_parameters": [],
+            "expires": None,
             "limit": None,
             "approves_once": False,
             "allows_untrusted": False,

@@ -6983,6 +6983,11 @@ export interface components {
              * @description What a rule that approves leaves open, for the action types that Cairn knows.
              */
             open_parameters: components["schemas"]["OpenParameters"][];
+            /**
+             * Expires
+             * @description The last day on which the rule approves, in UTC.
+             */
+            expires: string | null;
             limit: components["schemas"]["RuleLimit"] | null;
             /**
              * Approves Once

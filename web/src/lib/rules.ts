@@ -36,6 +36,7 @@ export function effectText(rule: RuleSummary): string {
   const parts = ['approves automatically']
   if (rule.rollout_percentage < 100) parts.push(`${rule.rollout_percentage}% rollout`)
   if (rule.audit_sample_percentage > 0) parts.push(`${rule.audit_sample_percentage}% audited`)
+  if (rule.expires !== null) parts.push(`until ${rule.expires}`)
   if (rule.limit !== null) parts.push(limitText(rule.limit))
   if (rule.approves_once) parts.push('once per checkpoint and item above low risk')
   return parts.join(', ')

@@ -140,6 +140,8 @@ def _show_coverage(ctx: CliContext, rule: JsonObject) -> None:
         ctx.output.line(f"  any value of {', '.join(each['parameters'])} ({each['operation']})")
     if rule["auto_approves"] and "action" in rule["kinds"]:
         ctx.output.line(f"  {_limit_text(rule)}")
+    if rule["expires"] is not None:
+        ctx.output.line(f"  until {rule['expires']}")
     if rule["allows_untrusted"]:
         ctx.output.line("  also actions that untrusted sources influenced")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from datetime import date
 from itertools import combinations
 from typing import NamedTuple
 from zoneinfo import available_timezones
@@ -42,6 +43,7 @@ def check_semantics(document: Value, checkpoints: Collection[str] = ()) -> Itera
         yield from _check_action(child(path, "action"), section(rule, "action"))
         yield from _check_seats(child(path, "action"), rule)
         yield from _check_limit(child(path, "action"), rule)
+        yield from _check_expiry(path, rule)
     yield from _check_hours(document)
 
 
@@ -129,6 +131,19 @@ def _check_limit(path: str, rule: Document) -> Iterator[Finding]:
             limit_field(field)
         except PathError as error:
             yield Finding(child(child(path, "limit"), key), str(error))
+
+
+def _check_expiry(path: str, rule: Document) -> Iterator[Finding]:
+    expires = text(rule, "expires")
+    if expires is None:
+        return
+    if get(rule, "action", "auto_approve") is not True:
+        message = "a rule that requires approval doesn't expire: disable or remove it when it is no longer needed"
+        yield Finding(child(path, "expires"), message)
+    try:
+        date.fromisoformat(expires)
+    except ValueError:
+        yield Finding(child(path, "expires"), f"{expires!r} is not a date")
 
 
 def _kinds(rule: Document) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, cast
 
 from cairn.core.action_rules import LIMIT_PERIODS, RuleLimit
@@ -61,6 +62,7 @@ def _rule(rule: RulePart, section: RuleSection, trigger: RulePart, *, is_on: boo
         rollout=float(action.get("rollout_percentage", 100)),
         audit=float(action.get("audit_sample_percentage", 0)),
         id=rule.get("id", ""),
+        expires=date.fromisoformat(rule["expires"]) if "expires" in rule else None,
         steps=_steps(action),
         limit=_limit(action["limit"]) if "limit" in action else None,
         allows_untrusted=action.get("allow_untrusted", False),

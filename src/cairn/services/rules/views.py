@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -50,6 +51,7 @@ class RuleSummary(View):
         list[OpenParameters],
         Field(description="What a rule that approves leaves open, for the action types that Cairn knows."),
     ]
+    expires: Annotated[date | None, Field(description="The last day on which the rule approves, in UTC.")]
     limit: RuleLimit | None
     approves_once: Annotated[
         bool,

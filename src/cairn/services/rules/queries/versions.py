@@ -102,6 +102,7 @@ def _summary(rule: Rule, operations: Mapping[str, KnownOperation]) -> RuleSummar
             OpenParameters(operation=each.operation, parameters=list(each.parameters))
             for each in covered.open_parameters
         ],
+        expires=rule.expires,
         limit=None
         if limit is None
         else RuleLimit(
