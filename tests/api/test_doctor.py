@@ -25,6 +25,7 @@ CHECKS = [
     "rules",
     "secrets",
     "models",
+    "tools",
     "clock",
     "schema",
     "database",

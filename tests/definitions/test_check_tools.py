@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.definitions import check
+import jsonschema_rs
+
+from cairn.definitions import authoring_schema, check, load
 from tests.mentions import mentions
 
 
@@ -43,3 +45,26 @@ def test_an_unknown_mcp_server_is_reported_for_every_agent() -> None:
     assert findings(config) == [], "without settings, any server is valid"
     single = {"agent": {"name": "A", "tools": ["mcp:none"]}}
     assert [path for path, _ in findings(single, set())] == ["/checkpoints/0/execution/agent_config/agent/tools/0"]
+
+
+def test_only_agents_have_an_approval_of_tools() -> None:
+    """Also in the short forms, which editors check with the published schema."""
+    editor = jsonschema_rs.validator_for(authoring_schema())
+    by_agent: dict[str, Any] = {"key": "a", "agent": {"name": "A", "role": "x", "task_prompt": "y"}}
+    for approval in ("ask", "by_rules", "never"):
+        document: Any = {"pipeline_name": "P", "checkpoints": [{**by_agent, "tool_approval": approval}]}
+        assert load(document).definition.checkpoints[0].tool_approval == approval
+        assert editor.is_valid(document)
+    assert load({"pipeline_name": "P", "checkpoints": [by_agent]}).definition.checkpoints[0].tool_approval == "ask"
+    others: list[dict[str, Any]] = [{"form": ["x"]}, {"script": "a.py"}, {"function": "samples.count_words"}]
+    for other in others:
+        document = {"pipeline_name": "P", "checkpoints": [{"key": "a", **other, "tool_approval": "ask"}]}
+        assert [finding.path for finding in check(document)] == ["/checkpoints/0/tool_approval"], other
+        assert not editor.is_valid(document), other
+
+
+def test_a_name_of_a_tool_may_contain_a_slash() -> None:
+    assert findings({"tools": ["mcp:files/read/all"]}) == []
+    assert [path for path, _ in findings({"tools": ["mcp:files/read all"]})] == [
+        "/checkpoints/0/execution/agent_config/tools/0"
+    ]

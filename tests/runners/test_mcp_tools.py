@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from cairn.core.states import ActionEffect
 from cairn.ports import Outcome, Produced, ProposesAction, RecordedCall
 from cairn.ports.tools import CallState, ErrorOutcome, OfferedTool, ToolCallResult, ToolGrant, ToolPin
 from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
 from cairn.runners.agents.toolbox import Tool, Toolbox
+from cairn.runners.agents.tools import tool_caller
 from cairn.runners.agents.tools.package_runners import floating_package
 from cairn.runners.agents.tools.tool_caller import McpToolCaller
 from cairn.runners.agents.tools.tool_effects import closed, host_of, is_host, needs_approval
+from tests.adapters.servers import answer, web_server
 from tests.isolation import PATIENCE
 from tests.mentions import mentions
 from tests.runners.agent_samples import AgentBench, FakeConversation, FakeModels, Reply, ToolCall, failure_of
@@ -415,6 +418,37 @@ async def test_a_timeout_leaves_the_outcome_unknown(tmp_path: Path) -> None:
     assert (await execute(recorder)).state is CallState.UNKNOWN
 
 
+class FailingTool:
+    """A tool whose connection fails with a code."""
+
+    def __init__(self, code: int) -> None:
+        self.connection = self
+        self.code = code
+
+    async def call(self, arguments: Json, key: str) -> Any:
+        raise MCPError(self.code, "no")
+
+    async def explain(self, error: BaseException) -> str:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("code", "state"),
+    [
+        (-32601, CallState.FAILED),  # unknown method
+        (-32602, CallState.FAILED),  # invalid parameters
+        (-32700, CallState.UNKNOWN),  # also if the response can't be parsed
+        (-32600, CallState.UNKNOWN),  # also if the response has an unexpected type
+        (-32603, CallState.UNKNOWN),
+        (-32001, CallState.UNKNOWN),  # timeout
+        (-32000, CallState.UNKNOWN),  # connection closed
+    ],
+)
+async def test_only_a_rejected_request_was_certainly_not_executed(code: int, state: CallState) -> None:
+    tool: Any = FailingTool(code)
+    assert (await tool_caller._send(tool, {}, "k", None)).state is state  # pyright: ignore[reportPrivateUsage]
+
+
 async def test_an_error_of_a_tool_is_unknown_unless_an_admin_says_otherwise(tmp_path: Path) -> None:
     """The tool may have failed after it changed something."""
     recorder = Recorder(tmp_path, FakeToolGrants())
@@ -448,6 +482,16 @@ async def test_the_stderr_of_a_server_that_dies_during_a_call_is_shown(tmp_path:
     recorder = Recorder(tmp_path, reading())
     assert isinstance(await recorder.dispatch(ToolCall("files_record_and_die", {"text": "a"}), "Done."), Produced)
     assert recorder.bench.models.requests[1].results == [mentions("code 7", "out of memory")]
+
+
+async def test_a_redirect_to_another_server_is_not_followed(tmp_path: Path) -> None:
+    """It is not the listed one, and would get the secrets in the headers."""
+    async with web_server() as web:
+        web.on("/mcp", answer(307, Location=web.url("/elsewhere", host="localhost")))
+        policy = AgentPolicy(mcp_servers={"far": McpServer(url=web.url("/mcp"), headers={"X-Key": "secret"})})
+        bench = AgentBench(tmp_path, FakeModels(lambda _: "Done."), policy)
+        kind, _, _ = failure_of(await bench.run("report.md", agent={"tools": ["mcp:far"]}))
+        assert (kind, {request.path for request in web.requests}) == ("tool_not_available", {"/mcp"})
 
 
 # ---- the search of model providers -----------------------------------------------------------------------------

@@ -204,6 +204,7 @@ class McpConnection:
             async with connect_process(self._server, self._report) as streams:
                 yield streams
             return
+        # The transport follows redirects within the origin only: another server is not the listed one.
         client = create_mcp_http_client(headers=dict(self._server.headers))
         async with client, streamable_http_client(self._server.url, http_client=client) as streams:
             yield streams

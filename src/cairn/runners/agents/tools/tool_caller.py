@@ -72,20 +72,16 @@ class McpToolCaller:
 async def _send(tool: McpTool, arguments: dict[str, Any], key: str, grant: ToolGrant | None) -> ToolCallResult:
     """Call the tool. Without an answer that is certain, the outcome is unknown."""
     from mcp.shared.exceptions import MCPError
-    from mcp.types import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
+    from mcp.types import INVALID_PARAMS, METHOD_NOT_FOUND
 
     from cairn.runners.agents.tools.mcp import result_text
 
     try:
         result = await tool.call(arguments, key)
     except Exception as error:  # noqa: BLE001 - another program may raise anything
-        # The protocol defines these as answers to requests that were not executed.
-        is_rejected = isinstance(error, MCPError) and error.code in (
-            PARSE_ERROR,
-            INVALID_REQUEST,
-            METHOD_NOT_FOUND,
-            INVALID_PARAMS,
-        )
+        # The protocol defines these as answers to requests that were not executed. The library uses the other codes
+        # also for answers that it can't read.
+        is_rejected = isinstance(error, MCPError) and error.code in (METHOD_NOT_FOUND, INVALID_PARAMS)
         state = CallState.FAILED if is_rejected else CallState.UNKNOWN
         return ToolCallResult(state, {"arguments": arguments, "error": await tool.connection.explain(error)})
     content = {"arguments": arguments, "content": _cut(result_text(result)), "is_error": bool(result.is_error)}
