@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from cairn.core import transitions
-from cairn.core.states import IN_PROGRESS, ExecutionState, RunStatus
+from cairn.core.action_transitions import ACTION
+from cairn.core.states import IN_PROGRESS, ActionState, ExecutionState, RunStatus
 
 State = TypeVar("State", bound=StrEnum)
 Verb = TypeVar("Verb", bound=StrEnum)
@@ -18,8 +19,9 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "states.md"
 TEXT = """\
 # States
 
-Generated from the tables in `src/cairn/core/transitions.py` by `scripts/draw_states.py`. Any other transition is
-impossible: Cairn rejects the command, lists the available commands, and changes nothing.
+Generated from the tables in `src/cairn/core/transitions.py` and `src/cairn/core/action_transitions.py` by
+`scripts/draw_states.py`. Any other transition is impossible: Cairn rejects the command, lists the available commands,
+and changes nothing.
 
 ## Run
 
@@ -48,6 +50,15 @@ The available decisions by kind, and the resulting status. An approval without a
 `auto_approved`.
 
 {decisions}
+
+## Action
+
+An action that was started or handed over can only become done, failed or unknown. The database rejects every other
+change too, and it keeps every action. *merge*: the journal has a start that the restored database doesn't know.
+
+```mermaid
+{action}
+```
 """
 
 
@@ -76,6 +87,13 @@ def execution() -> str:
     return "\n".join(lines)
 
 
+def action() -> str:
+    lines = ["stateDiagram-v2", f"    [*] --> {ActionState.PROPOSED.value}"]
+    lines += [f"    {start} --> {end}: {verbs}" for start, end, verbs in arrows(ACTION)]
+    lines += [f"    {state.value} --> [*]" for state, row in ACTION.items() if not row]
+    return "\n".join(lines)
+
+
 def decisions() -> str:
     rows = [
         f"| {kind.value} | {decision} | {status.value} |"
@@ -93,7 +111,7 @@ def restored() -> str:
 
 
 def page() -> str:
-    return TEXT.format(run=run(), execution=execution(), decisions=decisions(), restored=restored())
+    return TEXT.format(run=run(), execution=execution(), decisions=decisions(), action=action(), restored=restored())
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import sqlalchemy as sa
 from sqlalchemy.schema import ExecutableDDLElement
 
@@ -21,7 +23,15 @@ def statements(driver: str) -> list[str]:
 
     engine = sa.create_mock_engine(f"{driver}://", collect)
     metadata.create_all(engine, checkfirst=False)
-    return collected
+    return with_sorted_indexes(collected)
+
+
+def with_sorted_indexes(ddl: list[str]) -> list[str]:
+    """Sort the indexes of each table, because a table has them as a set."""
+    ordered: list[str] = []
+    for is_index, group in groupby(ddl, lambda each: each.startswith(("CREATE INDEX", "CREATE UNIQUE INDEX"))):
+        ordered += sorted(group) if is_index else group
+    return ordered
 
 
 def main() -> None:

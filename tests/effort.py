@@ -22,6 +22,7 @@ class Effort:
 
     property_examples: int  # percent of the examples that a property test specifies
     walk_commands: int  # commands in random walks over the core
+    action_walks: int  # random walks over the gate, until everything has ended
     saved_walks: int  # random walks that are saved, per kind of database
     api_examples: int  # requests per API operation
     server_kills: int  # kills of one server during one run
@@ -35,6 +36,7 @@ class Effort:
 SHORT = Effort(
     property_examples=50,
     walk_commands=6_000,
+    action_walks=20,
     saved_walks=6,
     api_examples=2,
     server_kills=10,
@@ -47,6 +49,7 @@ SHORT = Effort(
 LONG = Effort(
     property_examples=1_000,
     walk_commands=300_000,
+    action_walks=3_000,
     saved_walks=100,
     api_examples=50,
     server_kills=80,

@@ -37,6 +37,7 @@ class Worker:
     async def start(self) -> None:
         folder_repair, retention, system_log = self._cairn.folder_repair, self._cairn.retention, self._cairn.system_log
         await self._end_leftover_processes()
+        await self._cairn.actions.gate.start()  # before anything else can start an action
         await self._cairn.rules.file.sync()  # before the first decision: the file may have changed since the last stop
         lanes, timers, courier = self._cairn.lanes, self._cairn.timers, self._cairn.notifications.courier
         for part in (lanes, timers, courier):
@@ -44,6 +45,7 @@ class Worker:
         await self._cairn.jobs.start(lanes.run_job, timers.send, courier.deliver)
         await self._cairn.orphans.resume_own()
         await self._cairn.orphans.resume_orphans()
+        await self._cairn.actions.gate.resume()
         for seconds, job in (
             (SYNC_SECONDS, folder_repair.save_synced_revisions),
             (SYNC_SECONDS, system_log.write_new_events),

@@ -24,7 +24,7 @@ HOSTILE = [
 
 
 @function("test_api.refund")
-async def refund(ctx: Ctx, reasoning: str = "because") -> Any:
+def refund(ctx: Ctx, reasoning: str = "because") -> Any:
     proposed = {"amount": 99.99, "currency": "USD", "account": "4711"}
     return dict(ctx.propose_action("financial_transaction", proposed, reasoning, 0.87, "high", {"orders": [1, 2]}))
 
@@ -63,11 +63,17 @@ async def test_the_approval_page_has_everything(app: App) -> None:
     action = shown["action"]
     assert action["parameters"] == {"amount": 99.99, "currency": "USD", "account": "4711"}
     assert action["parameters_schema"]["properties"]["amount"]["exclusiveMinimum"] == 0
-    assert (action["reasoning"], action["supporting_data"], action["executed_by_cairn"], action["outcome"]) == (
+    assert (action["reasoning"], action["supporting_data"], action["executed_by_cairn"], action["state"]) == (
         "because",
         {"orders": [1, 2]},
         False,
-        "proposed",
+        "waiting",
+    )
+    assert (action["request"], action["effect"], action["untrusted"], action["repeats"]) == (
+        action["parameters"],
+        "changes",
+        False,
+        [],
     )
     listed = await app.get("/api/approvals", risk_level="high", operation_type="financial_transaction", sort="risk")
     assert pending["approval_id"] in {item["approval_id"] for item in listed["items"]}
@@ -77,11 +83,13 @@ async def test_the_approval_page_has_everything(app: App) -> None:
 async def test_a_modification_is_previewed_and_then_approved(app: App) -> None:
     pending = await proposed(app)
     path = f"/api/approvals/{pending['approval_id']}"
-    preview = await app.put(f"{path}/modify", {"modified_params": {"amount": 89.99, "note": "new", "account": None}})
+    preview = await app.put(
+        f"{path}/modify", {"modified_params": {"amount": 89.99, "reference": "new", "account": None}}
+    )
     assert [(c["field"], c["change_type"], c["original"], c["modified"]) for c in preview["diff"]] == [
         ("amount", "updated", 99.99, 89.99),
         ("account", "removed", "4711", None),
-        ("note", "added", None, "new"),
+        ("reference", "added", None, "new"),
     ]
     assert preview["validation"] == {"passed": True, "errors": []}
     wrong = await app.put(f"{path}/modify", {"modified_params": {"amount": -1, "currency": "dollars"}})
@@ -89,7 +97,14 @@ async def test_a_modification_is_previewed_and_then_approved(app: App) -> None:
     refused = await app.put(f"{path}/approve", {"modified_params": {"amount": -1}}, 422)
     assert refused["errors"][0]["path"] == "/modified_params/amount"
     assert (await app.get(path))["status"] == "pending"
-    body = {"modified_params": {"amount": 89.99}, "feedback": "By policy", "digest": pending["digest"]}
+    unknown = await app.put(f"{path}/approve", {"modified_params": {"note": "new"}}, 422)
+    assert unknown["errors"][0]["message"] == mentions("note")  # schemas are closed
+    body = {
+        "modified_params": {"amount": 89.99},
+        "feedback": "By policy",
+        "digest": pending["digest"],
+        "learn": True,
+    }
     approved = await app.put(f"{path}/approve", body)
     assert (approved["status"], approved["decisions"][0]["by"]) == ("approved", "admin")
     assert approved["action"]["approved_parameters"]["amount"] == 89.99
@@ -153,13 +168,13 @@ async def test_texts_are_returned_unchanged(app: App, text: str) -> None:
     path = f"/api/approvals/{pending['approval_id']}"
     await app.post(f"{path}/comments", {"text": text}, 201)
     await app.put(f"{path}/assign", {"assigned_to": ["admin"], "reason": text})
-    await app.put(f"{path}/approve", {"feedback": text, "modified_params": {"note": text}})
+    await app.put(f"{path}/approve", {"feedback": text, "modified_params": {"reference": text}})
     response = await app.client.get(path)
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-content-type-options"] == "nosniff"
     shown = response.json()
     assert (shown["comments"][0]["text"], shown["decisions"][0]["feedback"]) == (text, text)
-    assert (shown["action"]["reasoning"], shown["action"]["approved_parameters"]["note"]) == (text, text)
+    assert (shown["action"]["reasoning"], shown["action"]["approved_parameters"]["reference"]) == (text, text)
 
 
 async def test_invalid_bodies_are_rejected(app: App) -> None:

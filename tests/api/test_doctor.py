@@ -23,6 +23,8 @@ CHECKS = [
     "permissions",
     "sandbox",
     "rules",
+    "actions",
+    "journal",
     "secrets",
     "models",
     "tools",

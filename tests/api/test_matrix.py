@@ -35,6 +35,7 @@ SCOPE_SETS: dict[str, set[str]] = {
     "run": {"run"},
     "run or decide": {"run", "decide"},
     "decide": {"decide"},
+    "decide or admin": {"decide", "admin"},
     "admin": {"admin"},
 }
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"  # permitted callers get 404, or 422 for the empty body

@@ -162,7 +162,12 @@ async def test_one_call_stops_all_automatic_approvals(app: App) -> None:
     await put(app, path, APPROVE)
     pipeline = {"pipeline_id": path.split("/")[3]}
     stopped = await app.put("/api/rules/emergency-stop", {"stopped": True, "reason": "odd"})
-    assert (stopped["stopped"], stopped["reason"], stopped["by"]) == (True, "odd", "admin")
+    assert (stopped["stopped"], stopped["level"], stopped["reason"], stopped["by"]) == (
+        True,
+        "approvals",
+        "odd",
+        "admin",
+    )
     assert await app.get("/api/rules/emergency-stop") == stopped
     run = await app.run(pipeline)
     held = (await app.get("/api/approvals", run_id=run["run_id"]))["items"][0]

@@ -11,7 +11,9 @@ import pytest
 
 from cairn.core.approval import Approval
 from cairn.core.commands import (
+    ActionDecided,
     ActionProposed,
+    ActionRequest,
     ArtifactOutput,
     ArtifactRef,
     Command,
@@ -29,9 +31,10 @@ from cairn.core.errors import CommandRefused
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure
 from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
-from cairn.core.rule_verdict import ApprovalTerms, Judge, ProposedAction, RuleQuestion, RuleVerdict, no_rules
+from cairn.core.rule_verdict import ApprovalTerms, Judge, RiskLevel, RuleQuestion, RuleVerdict, no_rules
 from cairn.core.run import Run
-from cairn.core.states import ApprovalKind, ExecutionState, PassDecision
+from cairn.core.states import ActionState, ApprovalKind, ExecutionState, PassDecision
+from cairn.core.transitions import DECISIONS
 
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BROKEN = Failure("broken", "it broke")
@@ -57,7 +60,12 @@ def plan_of(
     return Plan(tuple(checkpoints), policies or {}, **settings)
 
 
-ACTION = ProposedAction("send_email", {"to": "a reviewer"})
+def request_for(
+    action: str = "action-1", digest: str = "act", kind: ApprovalKind = ApprovalKind.ACTION, **more: Any
+) -> ActionRequest:
+    """The approval of an action that people decide on."""
+    more.setdefault("verdict", RuleVerdict(requires_approval=True))
+    return ActionRequest(action, kind, digest, "send_email", RiskLevel.HIGH, **more)
 
 
 def require_approval_for(*kinds: ApprovalKind, **terms: Any) -> Judge:
@@ -118,9 +126,20 @@ class Harness:
     def answer(self, key: str, decision: str, by: str = "ann", after: float = 1.0, **more: Any) -> Decision:
         return self.send(Decide(self.pending_approval(key).id, decision, **more), by, after)
 
-    def propose(self, key: str, digest: str = "act", action: ProposedAction = ACTION) -> Decision:
+    def propose(self, key: str, digest: str = "act", **request: Any) -> Decision:
+        """Propose an action that waits for people."""
+        return self.report_action(key, ActionState.WAITING, request_for(digest=digest, **request))
+
+    def report_action(
+        self, key: str, state: ActionState, request: ActionRequest | None = None, reason: str = ""
+    ) -> Decision:
         e = self.e(key)
-        return self.send(ActionProposed(e.id, e.dispatch, digest, action), "worker")
+        return self.send(ActionProposed(e.id, e.dispatch, state, request, reason), "worker")
+
+    def decide_action(self, key: str, decision: str, by: str = "ann", **more: Any) -> Decision:
+        """The last decision on the only pending action."""
+        a = self.pending_approval(key)
+        return self.send(ActionDecided(a.id, decision, DECISIONS[a.kind][decision], **more), by)
 
     def time_out(self, key: str) -> Decision:
         e = self.e(key)

@@ -8,8 +8,9 @@ from uuid import UUID
 import pytest
 
 from cairn.core.commands import (
-    ActionOutcomeUnknown,
+    ActionHeld,
     ActionProposed,
+    ActionResumed,
     ApprovalExpired,
     AssignApproval,
     CommandContext,
@@ -23,19 +24,19 @@ from cairn.core.decide import decide
 from cairn.core.effects import ScheduleTimer, StageArtifacts
 from cairn.core.errors import CommandRefused, NotAllowed, StaleCommand
 from cairn.core.events import EventType
+from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.rule_verdict import (
     ApprovalTerms,
     ConditionResult,
     EvaluatedRule,
     Judge,
-    ProposedAction,
     RiskLevel,
     RuleQuestion,
     RuleVerdict,
 )
-from cairn.core.states import ApprovalKind, ApprovalStatus, RunStatus, WaitingOn
-from tests.core.harness import ACTION, BEGIN, RESULT, Harness, plan_of, require_approval_for
+from cairn.core.states import ActionState, ApprovalKind, ApprovalStatus, RunStatus, WaitingOn
+from tests.core.harness import BEGIN, RESULT, Harness, plan_of, request_for, require_approval_for
 from tests.mentions import mentions
 
 MET = EvaluatedRule("small", "global", "auto_approval", "approves", (ConditionResult("amount", "<= 50", "35", True),))
@@ -117,20 +118,6 @@ def test_a_rule_sets_the_terms_of_forms_and_escalations_without_answering_them()
 
 
 # ---- actions ---------------------------------------------------------------------------------------
-@pytest.mark.parametrize("risk", list(RiskLevel))
-def test_without_a_rule_actions_above_low_risk_need_approval(risk: RiskLevel) -> None:
-    harness = Harness(plan_of("a"))
-    harness.propose("a", "x", ProposedAction("send_email", {"to": "b"}, risk, 0.87))
-    (approval,) = harness.run.approvals.values()
-    assert (approval.operation_type, approval.risk, approval.confidence) == ("send_email", risk, 0.87)
-    if risk is RiskLevel.LOW:
-        assert harness.states == {"a": "WORKING"}
-        assert (approval.status, approval.votes[0].by) == (ApprovalStatus.AUTO_APPROVED, "rule:low risk")
-    else:
-        assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
-        assert approval.status is ApprovalStatus.PENDING
-
-
 def test_risks_are_ordered() -> None:
     assert sorted(RiskLevel, key=lambda risk: risk.rank) == [
         RiskLevel.LOW,
@@ -140,72 +127,147 @@ def test_risks_are_ordered() -> None:
     ]
 
 
+def test_a_waiting_action_requests_its_approval() -> None:
+    harness = Harness(plan_of("a"))
+    terms = ApprovalTerms(timeout=60.0, approvers=("finance",))
+    verdict = RuleVerdict(True, "careful", "global", 3, 7, terms, (MISSED,))
+    harness.propose("a", "x", confidence=0.87, verdict=verdict, reason="why", assigned_to=("cleo",))
+    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+    a = harness.pending_approval("a")
+    assert (a.action, a.kind, a.digest, a.reason) == ("action-1", ApprovalKind.ACTION, "x", "why")
+    assert (a.operation_type, a.risk, a.confidence) == ("send_email", RiskLevel.HIGH, 0.87)
+    assert (a.rule, a.scope, a.rules_revision, a.priority) == ("careful", "global", 3, 7)
+    assert (a.terms, a.assigned_to, a.evaluated_rules) == (terms, ("cleo",), (MISSED,))
+    assert ScheduleTimer(60.0, ApprovalExpired(a.id, 1)) in harness.effects(ScheduleTimer)
+
+
+def test_a_rule_approves_an_action_without_waiting() -> None:
+    harness = Harness(plan_of("a"))
+    harness.report_action("a", ActionState.APPROVED, request_for(digest="x", confidence=0.92, verdict=APPROVES))
+    assert (harness.states, harness.e("a").dispatch) == ({"a": "WORKING"}, 2)
+    detail = harness.event_detail(EventType.APPROVAL_AUTO_APPROVED)
+    assert (detail["operation_type"], detail["risk_level"], detail["confidence"]) == ("send_email", "high", 0.92)
+    assert (detail["approved_by"], detail["digest"]) == ("rule:small", "x")
+
+
+def test_low_risk_approves_an_action_without_a_rule() -> None:
+    harness = Harness(plan_of("a"))
+    harness.report_action("a", ActionState.APPROVED, request_for(verdict=RuleVerdict(requires_approval=False)))
+    (approval,) = harness.run.approvals.values()
+    assert (approval.status, approval.votes[0].by) == (ApprovalStatus.AUTO_APPROVED, "rule:low risk")
+
+
+@pytest.mark.parametrize("state", [ActionState.REFUSED, ActionState.REUSED, ActionState.TEST, ActionState.DONE])
+def test_an_action_that_needs_no_decision_continues_at_once(state: ActionState) -> None:
+    harness = Harness(plan_of("a"))
+    harness.report_action("a", state)
+    assert (harness.states, harness.e("a").dispatch, harness.e("a").has_actions) == ({"a": "WORKING"}, 2, True)
+    assert harness.run.approvals == {}
+
+
+def test_an_action_that_is_stopped_waits_without_an_approval() -> None:
+    harness = Harness(plan_of("a"))
+    harness.report_action("a", ActionState.PROPOSED, reason="Actions are stopped.")
+    e = harness.e("a")
+    assert (e.waiting_on, e.has_actions, harness.run.pending) == (WaitingOn.ACTION_APPROVAL, True, ())
+    assert harness.event_detail(EventType.EXECUTION_WAITING)["reason"] == "Actions are stopped."
+    harness.send(ActionResumed(e.id, (request_for(),)), "worker")
+    assert (harness.e("a").waiting_on, harness.pending_approval("a").action) == (WaitingOn.ACTION_APPROVAL, "action-1")
+    harness.send(ActionResumed(e.id, (request_for(),)), "worker")
+    assert harness.pending_approval("a").action == "action-1"  # people are asked once
+    harness.decide_action("a", "approve")
+    assert harness.states == {"a": "WORKING"}
+
+
+def test_a_resumed_execution_continues() -> None:
+    harness = Harness(plan_of("a"))
+    e = harness.e("a")
+    harness.send(ActionHeld(e.id, e.dispatch, "The run is paused."), "worker")
+    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+    harness.send(ActionResumed(e.id), "worker")
+    assert (harness.states, harness.e("a").dispatch) == ({"a": "WORKING"}, 2)
+
+
+def test_an_execution_that_nothing_holds_any_more_continues() -> None:
+    harness = Harness(plan_of("a"))
+    e = harness.e("a")
+    harness.send(ActionHeld(e.id, e.dispatch, is_over=True), "worker")
+    assert (harness.states, harness.e("a").dispatch) == ({"a": "WORKING"}, 2)
+
+
+def test_another_question_about_an_action_replaces_the_first_one() -> None:
+    harness = Harness(plan_of("a"))
+    harness.propose("a")
+    e = harness.e("a")
+    unknown = request_for(kind=ApprovalKind.OUTCOME)
+    harness.send(ActionResumed(e.id, (unknown, request_for("another"))), "worker")
+    assert [(a.action, a.kind, a.status) for a in harness.run.approvals.values()] == [
+        ("action-1", ApprovalKind.ACTION, ApprovalStatus.WITHDRAWN),
+        ("action-1", ApprovalKind.OUTCOME, ApprovalStatus.PENDING),
+        ("another", ApprovalKind.ACTION, ApprovalStatus.PENDING),
+    ]
+    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+
+
+def test_resuming_an_execution_that_does_not_wait_for_actions_changes_nothing() -> None:
+    harness = Harness(plan_of("a"))
+    for execution in (harness.e("a").id, "nowhere"):
+        before = harness.run
+        harness.send(ActionResumed(execution, (request_for(),)), "worker")
+        assert (harness.run, harness.last.events, harness.last.effects) == (before, (), ())
+    harness.send(InputRequested(harness.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    before = harness.run
+    harness.send(ActionResumed(harness.e("a").id), "worker")
+    assert harness.run == before
+
+
 def test_an_action_approval_shows_the_artifacts_so_far() -> None:
     harness = Harness(plan_of("a"))
     e = harness.e("a")
-    harness.send(ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
+    proposed = ActionProposed(e.id, e.dispatch, ActionState.WAITING, request_for(), "", "made", (RESULT,))
+    harness.send(proposed, "worker")
     assert (harness.e("a").digest, harness.e("a").outputs) == ("made", (RESULT.id,))
     assert harness.effects(StageArtifacts) == [StageArtifacts(e.id)]
-
-
-def test_an_emergency_stop_also_holds_low_risk_actions() -> None:
-    harness = Harness(plan_of("a"), judge=answer_rules_with(RuleVerdict(stopped=True)))
-    harness.propose("a", "x", ProposedAction("read", {}, RiskLevel.LOW))
-    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
-
-
-def test_a_rule_receives_the_action_it_approves() -> None:
-    seen: list[RuleQuestion] = []
-    harness = Harness(plan_of("a"), judge=answer_rules_with(APPROVES, seen))
-    action = ProposedAction("refund", {"amount": 35}, RiskLevel.MEDIUM, 0.92)
-    harness.propose("a", "x", action)
-    assert harness.states == {"a": "WORKING"}
-    assert seen[-1].action == action
-    detail = harness.event_detail(EventType.APPROVAL_AUTO_APPROVED)
-    assert (detail["operation_type"], detail["risk_level"], detail["confidence"]) == ("refund", "medium", 0.92)
-
-
-def test_another_rule_needs_a_new_approval_of_equal_content() -> None:
-    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
-    harness.propose("a", "pay")
-    harness.answer("a", "approve")
-    harness.fail("a")
-    harness.retry_due("a")
-    harness.judge = require_approval_for(ApprovalKind.ACTION)
-    harness.propose("a", "pay")
-    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
 
 # ---- unknown action outcomes -------------------------------------------------------------------------
 def with_unknown_outcome() -> Harness:
     harness = Harness(plan_of("a"))
     harness.propose("a")
-    harness.answer("a", "approve")
+    harness.decide_action("a", "approve")
     e = harness.e("a")
-    harness.send(ActionOutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
+    asked = request_for(kind=ApprovalKind.OUTCOME, reason="The mail may have left.")
+    harness.send(ActionHeld(e.id, e.dispatch, "unknown", (asked,)), "worker")
     return harness
 
 
-def test_an_unknown_action_outcome_is_escalated() -> None:
+def test_people_are_asked_about_an_unknown_outcome() -> None:
     harness = with_unknown_outcome()
-    assert (harness.e("a").waiting_on, harness.e("a").action_outcome_unknown) == (WaitingOn.ESCALATION, True)
+    assert (harness.e("a").waiting_on, harness.e("a").has_actions) == (WaitingOn.ACTION_APPROVAL, True)
     approval = harness.pending_approval("a")
-    assert (approval.kind, approval.reason) == (ApprovalKind.ESCALATION, "The mail may have left.")
+    assert (approval.kind, approval.reason) == (ApprovalKind.OUTCOME, "The mail may have left.")
 
 
-@pytest.mark.parametrize("decision", ["retry", "accept"])
-def test_a_decision_resolves_an_unknown_action_outcome(decision: str) -> None:
+@pytest.mark.parametrize("decision", ["happened", "did_not_happen", "send_again"])
+def test_a_decision_on_an_unknown_outcome_continues_the_attempt(decision: str) -> None:
     harness = with_unknown_outcome()
-    harness.answer("a", decision)
+    harness.decide_action("a", decision)
     e = harness.e("a")
-    assert (harness.states, e.action_outcome_unknown, e.attempt) == ({"a": "WORKING"}, False, 1)
+    assert (harness.states, e.attempt, e.revision) == ({"a": "WORKING"}, 1, 0)
 
 
-def test_a_retry_clears_an_unknown_action_outcome() -> None:
+def test_giving_up_on_an_unknown_outcome_follows_on_failure() -> None:
     harness = with_unknown_outcome()
-    harness.answer("a", "fail")
+    harness.decide_action("a", "give_up", feedback="lost")
+    assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
+    assert harness.e("a").last_error == Failure("action_abandoned", mentions("ann", "lost"))
+
+
+def test_a_retry_after_an_unknown_outcome_starts_without_open_approvals() -> None:
+    harness = with_unknown_outcome()
+    harness.decide_action("a", "give_up")
     harness.send(RetryExecution(harness.e("a").id, 1))
-    assert (harness.states, harness.e("a").action_outcome_unknown) == ({"a": "WORKING"}, False)
+    assert (harness.states, harness.e("a").has_actions, harness.run.pending) == ({"a": "WORKING"}, True, ())
 
 
 # ---- who may decide ----------------------------------------------------------------------------------

@@ -30,10 +30,6 @@ def completed() -> Harness:
     return harness
 
 
-def proposed(harness: Harness, digest: str = "pay") -> None:
-    harness.propose("a", digest)
-
-
 # ---- completions -------------------------------------------------------------------------------------
 def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded() -> None:
     harness = completed()
@@ -188,53 +184,3 @@ def test_a_reused_automatic_approval_stays_automatic() -> None:
     harness.answer("b", "approve")
     harness.finish("c", "x")
     assert list(harness.run.approvals.values())[-1].status is ApprovalStatus.AUTO_APPROVED
-
-
-# ---- actions -----------------------------------------------------------------------------------------
-def test_after_a_retry_the_approval_of_the_same_action_is_reused() -> None:
-    harness = Harness(plan_of("a"))
-    proposed(harness)
-    harness.answer("a", "approve")
-    harness.fail("a")
-    harness.send(RetryExecution(harness.e("a").id, 1))
-    proposed(harness)
-    assert harness.states == {"a": "WORKING"}
-    assert (harness.e("a").dispatch, harness.event_types) == (4, ["approval_reused", "execution_dispatched"])
-    reused = list(harness.run.approvals.values())[-1]
-    assert (reused.status, reused.attempt) == (ApprovalStatus.APPROVED, 2)
-
-
-def test_an_action_proposed_twice_in_one_attempt_is_two_actions() -> None:
-    harness = Harness(plan_of("a"))
-    proposed(harness)
-    harness.answer("a", "approve")
-    proposed(harness)
-    assert harness.states == {"a": "WAITING"}
-
-
-def test_each_attempt_can_repeat_the_actions_of_an_earlier_one() -> None:
-    harness = Harness(plan_of("a"))
-    for _ in range(2):
-        proposed(harness)
-        harness.answer("a", "approve")
-    for attempt in (1, 2):
-        harness.fail("a")
-        harness.send(RetryExecution(harness.e("a").id, attempt))
-        for _ in range(2):
-            proposed(harness)
-            assert harness.states == {"a": "WORKING"}
-    proposed(harness)
-    assert harness.states == {"a": "WAITING"}
-
-
-def test_an_action_with_other_content_needs_a_new_approval() -> None:
-    harness = Harness(plan_of("a"))
-    proposed(harness)
-    harness.answer("a", "modify", modified_digest="pay less")
-    harness.fail("a")
-    harness.send(RetryExecution(harness.e("a").id, 1))
-    proposed(harness)
-    assert harness.states == {"a": "WAITING"}
-    harness.answer("a", "approve")
-    proposed(harness, "pay less")  # this content was approved in the first attempt
-    assert harness.states == {"a": "WORKING"}

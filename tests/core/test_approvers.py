@@ -28,12 +28,6 @@ def completion_approval(approvers: int = 2) -> Harness:
     return harness
 
 
-def proposed(approvers: int = 2) -> Harness:
-    harness = Harness(plan_of("a"), judge=require_approval_for(ApprovalKind.ACTION, required_approvals=approvers))
-    harness.propose("a", "p0")
-    return harness
-
-
 def expiring(on_expiry: OnExpiry) -> Harness:
     judge = require_approval_for(ApprovalKind.COMPLETION, timeout=60.0, on_expiry=on_expiry)
     harness = Harness(plan_of(("a", "b")), judge=judge)
@@ -77,35 +71,6 @@ def test_one_rejection_or_revision_ends_the_approval() -> None:
     harness.answer("a", "approve", "ann")
     harness.answer("a", "revise", "ann")
     assert harness.states == {"a": "WORKING"}
-
-
-def test_a_modification_restarts_the_count_of_approvals() -> None:
-    harness = proposed()
-    harness.answer("a", "approve", "ann")
-    harness.answer("a", "modify", "bob", modified_digest="p1", answer="parameters 1")
-    assert harness.pending_approval("a").approved_by == {"bob"}
-    harness.refuses(Decide(harness.pending_approval("a").id, "approve", "p0"), StaleCommand, by="ann")
-    harness.answer("a", "approve", "ann", digest="p1")
-    assert harness.states == {"a": "WORKING"}
-    assert harness.e("a").answer == "parameters 1"  # the modified parameters, not those of the last approver
-
-
-def test_a_modification_back_to_the_original_content_restarts_the_count_too() -> None:
-    harness = proposed(approvers=3)
-    harness.answer("a", "approve", "ann")
-    harness.answer("a", "modify", "bob", modified_digest="p1")
-    harness.answer("a", "modify", "cleo", modified_digest="p0")
-    assert harness.pending_approval("a").approved_by == {"cleo"}
-    harness.answer("a", "approve", "ann")
-    harness.answer("a", "approve", "bob")
-    assert harness.states == {"a": "WORKING"}
-
-
-def test_an_approver_can_still_modify() -> None:
-    harness = proposed()
-    harness.answer("a", "approve", "ann")
-    harness.answer("a", "modify", "ann", modified_digest="p1")
-    assert harness.pending_approval("a").approved_by == {"ann"}
 
 
 def test_accepting_an_invalid_result_takes_as_many_people() -> None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cairn.core.approval import Vote
-from cairn.core.commands import Decide, InputRequested, IterationLimitReached, ResultInvalid, RetryExecution
+from cairn.core.commands import (
+    ActionDecided,
+    ActionHeld,
+    Decide,
+    InputRequested,
+    IterationLimitReached,
+    ResultInvalid,
+    RetryExecution,
+)
 from cairn.core.effects import CreateWorkspace, StageArtifacts
 from cairn.core.events import EventType
 from cairn.core.execution import Failure
 from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import (
+    ApprovalKind,
     ApprovalStatus,
     ExecutionMode,
     ExecutionState,
@@ -18,7 +29,7 @@ from cairn.core.states import (
     RunStatus,
     WaitingOn,
 )
-from tests.core.harness import RESULT, Harness, plan_of
+from tests.core.harness import RESULT, Harness, plan_of, request_for
 from tests.mentions import mentions
 
 
@@ -124,36 +135,113 @@ def test_rejecting_a_result_fails_execution_and_run_and_skips_on_failure() -> No
 def test_approving_an_action_returns_to_its_proposer() -> None:
     harness = with_pending_action()
     assert (harness.e("a").waiting_on, harness.pending_approval("a").digest) == (WaitingOn.ACTION_APPROVAL, "transfer")
-    harness.answer("a", "approve")
+    harness.decide_action("a", "approve", feedback="fine")
     assert (harness.states, harness.e("a").dispatch, harness.e("a").answer) == ({"a": "WORKING"}, 2, None)
+    assert harness.event_detail(EventType.APPROVAL_APPROVED) == {
+        "kind": "action",
+        "decision": "approve",
+        "digest": "transfer",
+        "feedback": "fine",
+    }
 
 
 def test_modifying_an_action_binds_the_approval_to_the_new_parameters() -> None:
     harness = with_pending_action()
     approval = harness.pending_approval("a")
-    harness.answer("a", "modify", modified_digest="transfer less", answer="checksum")
-    assert (harness.states, harness.e("a").answer) == ({"a": "WORKING"}, "checksum")
+    harness.decide_action("a", "modify", digest="transfer less", answer="checksum")
+    assert harness.states == {"a": "WORKING"}
     approval = harness.run.approvals[approval.id]
     assert (approval.status, approval.digest) == (ApprovalStatus.APPROVED, "transfer less")
     assert approval.votes == (Vote("ann", harness.at, "modify", "", "transfer less", "checksum"),)
 
 
-def test_a_modification_without_changes_is_refused() -> None:
+def test_a_vote_on_an_action_waits_for_the_other_seats() -> None:
     harness = with_pending_action()
-    harness.refuses(Decide(harness.pending_approval("a").id, "modify"))
-    harness.refuses(Decide(harness.pending_approval("a").id, "modify", modified_digest="transfer"))
+    approval = harness.pending_approval("a").id
+    harness.send(ActionDecided(approval, "approve", digest="transfer", required=3, filled=2))
+    assert harness.event_detail(EventType.APPROVAL_VOTE_CAST) == {
+        "kind": "action",
+        "decision": "approve",
+        "digest": "transfer",
+        "feedback": "",
+        "received_approvals": 2,
+        "required_approvals": 3,
+    }
+    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+    harness.decide_action("a", "approve", "bob")
+    (closed,) = harness.run.approvals.values()
+    assert [vote.by for vote in closed.votes] == ["ann", "bob"]
+    harness.refuses(ActionDecided(approval, "approve", ApprovalStatus.APPROVED))
 
 
 def test_revising_an_action_counts_as_a_revision() -> None:
     harness = with_pending_action()
-    harness.answer("a", "revise", feedback="ask finance first")
+    harness.decide_action("a", "revise", feedback="ask finance first")
     assert (harness.states, harness.e("a").revision) == ({"a": "WORKING"}, 1)
+
+
+def test_revising_an_action_past_the_limit_follows_on_failure() -> None:
+    harness = Harness(plan_of("a", policies={"a": CheckpointPolicy(max_revisions=0)}))
+    harness.propose("a")
+    harness.decide_action("a", "revise", feedback="again")
+    assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
+    assert harness.e("a").last_error == Failure("revision_limit_reached", mentions("0", "again"))
 
 
 def test_rejecting_an_action_fails_the_execution() -> None:
     harness = with_pending_action()
-    harness.answer("a", "reject", feedback="no")
+    harness.decide_action("a", "reject", feedback="no")
     assert (harness.states, harness.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
+    assert harness.e("a").last_error == Failure("rejected", mentions("ann", "no"))
+
+
+def test_using_an_earlier_result_continues_the_execution() -> None:
+    harness = with_pending_action()
+    approval = harness.pending_approval("a").id
+    harness.send(ActionDecided(approval, "use_earlier", ApprovalStatus.APPROVED))
+    assert (harness.states, status_of(harness)) == ({"a": "WORKING"}, ApprovalStatus.APPROVED)
+
+
+def test_the_two_ways_to_decide_are_kept_apart() -> None:
+    harness = with_pending_action()
+    harness.refuses(Decide(harness.pending_approval("a").id, "approve"))
+    harness = with_pending_completion()
+    harness.refuses(ActionDecided(harness.pending_approval("a").id, "approve", ApprovalStatus.APPROVED))
+    harness.refuses(ActionDecided("nowhere", "approve", ApprovalStatus.APPROVED))
+
+
+# ---- several actions of one execution -------------------------------------------------------------------
+def with_two_pending_actions() -> Harness:
+    harness = Harness(plan_of("a"))
+    e = harness.e("a")
+    asked = (request_for("first"), request_for("second", "act", ApprovalKind.OUTCOME))
+    harness.send(ActionHeld(e.id, e.dispatch, "why", asked), "worker")
+    return harness
+
+
+def decide_first(harness: Harness, decision: str, status: ApprovalStatus) -> None:
+    first = next(a for a in harness.run.pending if a.action == "first")
+    harness.send(ActionDecided(first.id, decision, status))
+
+
+def test_an_execution_waits_for_decisions_on_all_its_actions() -> None:
+    harness = with_two_pending_actions()
+    decide_first(harness, "approve", ApprovalStatus.APPROVED)
+    assert harness.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+    harness.decide_action("a", "happened")
+    assert harness.states == {"a": "WORKING"}
+
+
+@pytest.mark.parametrize(
+    ("decision", "status"), [("revise", ApprovalStatus.REVISION_REQUESTED), ("reject", ApprovalStatus.REJECTED)]
+)
+def test_refusing_one_action_withdraws_the_approvals_of_the_others(decision: str, status: ApprovalStatus) -> None:
+    harness = with_two_pending_actions()
+    decide_first(harness, decision, status)
+    assert [(a.action, a.status) for a in harness.run.approvals.values()] == [
+        ("first", status),
+        ("second", ApprovalStatus.WITHDRAWN),
+    ]
 
 
 # ---- validation --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from cairn.core.commands import (
-    ActionOutcomeUnknown,
+    ActionHeld,
     ActionProposed,
     BudgetReached,
     CancelRun,
@@ -40,8 +40,8 @@ from cairn.core.effects import (
 )
 from cairn.core.errors import StaleCommand
 from cairn.core.plan import CheckpointPolicy
-from cairn.core.states import ExecutionMode, RunStatus, WaitingOn
-from tests.core.harness import ACTION, BEGIN, BROKEN, RESULT, Harness, plan_of
+from cairn.core.states import ActionState, ExecutionMode, RunStatus, WaitingOn
+from tests.core.harness import BEGIN, BROKEN, RESULT, Harness, plan_of, request_for
 
 
 def reports(execution: str, dispatch: int) -> list[Command]:
@@ -50,8 +50,8 @@ def reports(execution: str, dispatch: int) -> list[Command]:
         ExecutionFailed(execution, dispatch, BROKEN),
         ResultInvalid(execution, dispatch, "x"),
         InputRequested(execution, dispatch, WaitingOn.QUESTION),
-        ActionProposed(execution, dispatch, "x", ACTION),
-        ActionOutcomeUnknown(execution, dispatch),
+        ActionProposed(execution, dispatch, ActionState.WAITING, request_for()),
+        ActionHeld(execution, dispatch),
         ReworkRequested(execution, dispatch, "a"),
         ExecutionBlocked(execution, dispatch),
         IterationLimitReached(execution, dispatch),

@@ -70,11 +70,7 @@ def test_a_rule_that_requires_approval_sets_its_terms() -> None:
                 PIPELINE,
                 "checkpoints",
                 "requires approval",
-                (
-                    ConditionResult(
-                        "kind", "start or completion or action or validation or escalation or input", "action", True
-                    ),
-                ),
+                (ConditionResult("kind", " or ".join(kind.value for kind in ApprovalKind), "action", True),),
             ),
         ),
     )

@@ -17,7 +17,7 @@ from cairn.core.run import Rollback, Run
 from cairn.core.states import LIVE, OPEN, STATUS_OF, ApprovalKind, ExecutionState, ExecutionStatus, RunStatus
 from cairn.core.transitions import ExecutionTransition, RunTransition
 from tests.core.harness import BEGIN, plan_of
-from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
+from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME, transitions_of
 
 GIVEN = CommandContext(BEGIN, "ann", UUID(int=1))
 
@@ -94,6 +94,10 @@ DECISIONS = """
     action      modify    approved
     action      revise    revision_requested
     action      reject    rejected
+    outcome     happened        approved
+    outcome     did_not_happen  rejected
+    outcome     send_again      approved
+    outcome     give_up         rejected
     validation  accept    approved
     validation  feedback  revision_requested
     validation  reject    rejected
@@ -106,13 +110,9 @@ DECISIONS = """
 """
 
 
-def rows(text: str) -> dict[tuple[str, str], str]:
-    return {(a, b): c for a, b, c in (line.split() for line in text.strip().splitlines())}
-
-
 @pytest.mark.parametrize(("status", "verb"), list(itertools.product(RunStatus, RunTransition)))
 def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) -> None:
-    legal = rows(RUN_TRANSITIONS).get((status.name.lower(), verb.name.lower()))
+    legal = transitions_of(RUN_TRANSITIONS).get((status.name.lower(), verb.name.lower()))
     draft = Draft(Run("run", plan_of("a"), status), GIVEN)
     if legal is None:
         with pytest.raises(CommandRefused) as raised:
@@ -128,7 +128,7 @@ def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunTransition) ->
 
 @pytest.mark.parametrize(("state", "verb"), list(itertools.product(ExecutionState, ExecutionTransition)))
 def test_every_cell_of_the_executions_table(state: ExecutionState, verb: ExecutionTransition) -> None:
-    legal = rows(EXECUTION_TRANSITIONS).get((state.name.lower(), verb.name.lower()))
+    legal = transitions_of(EXECUTION_TRANSITIONS).get((state.name.lower(), verb.name.lower()))
     e = Execution("e", "a", 0, 1, 1, state=state)
     draft = Draft(Run("run", plan_of("a"), executions={"e": e}), GIVEN)
     if legal is None:
@@ -148,8 +148,9 @@ def test_every_cell_of_the_decisions_table() -> None:
         for kind, row in transitions.DECISIONS.items()
         for decision, status in row.items()
     }
-    assert table == rows(DECISIONS)
-    assert {(kind.value, decision) for kind, decision in HANDLERS} == table.keys()
+    assert table == transitions_of(DECISIONS)
+    by_gate = {key for key in table if key[0] in ("action", "outcome")}  # decided by `ActionDecided`
+    assert {(kind.value, decision) for kind, decision in HANDLERS} == table.keys() - by_gate
     assert transitions.DECISIONS.keys() == set(ApprovalKind)
 
 

@@ -25,6 +25,7 @@ OFFERS: list[Callable[[Run], list[Command]]] = [
     choices.decisions,
     choices.decisions,
     choices.approvals,
+    choices.resumptions,
     choices.timers,
     choices.requests,
     choices.interruptions,

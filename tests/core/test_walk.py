@@ -47,6 +47,11 @@ class Walk(RuleBasedStateMachine):
     def user_decides(self, data: st.DataObject) -> None:
         self.offer(data, choices.decisions(self.walker.run))
 
+    @precondition(lambda self: bool(choices.resumptions(self.walker.run)))
+    @rule(data=st.data())
+    def held_action_is_resumed(self, data: st.DataObject) -> None:
+        self.offer(data, choices.resumptions(self.walker.run))
+
     @precondition(lambda self: bool(choices.timers(self.walker.run)))
     @rule(data=st.data())
     def timer_fires(self, data: st.DataObject) -> None:

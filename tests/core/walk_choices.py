@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cairn.core import transitions
 from cairn.core.budget import Budget
 from cairn.core.commands import (
-    ActionOutcomeUnknown,
+    ActionDecided,
+    ActionHeld,
     ActionProposed,
+    ActionRequest,
+    ActionResumed,
     ApprovalExpired,
     ArchiveRun,
     ArtifactOutput,
@@ -46,10 +50,12 @@ from cairn.core.commands import (
 )
 from cairn.core.execution import Execution, Failure
 from cairn.core.plan import Checkpoint, CheckpointPolicy, Plan
-from cairn.core.rule_verdict import ApprovalTerms, ProposedAction, RiskLevel, RuleVerdict
+from cairn.core.rule_verdict import ApprovalTerms, RiskLevel, RuleVerdict
 from cairn.core.run import Run
 from cairn.core.states import (
+    ActionState,
     ApprovalKind,
+    ApprovalStatus,
     ExecutionMode,
     ExecutionState,
     OnBlocker,
@@ -152,8 +158,7 @@ def reports(run: Run) -> list[Command]:
             ResultInvalid(x, n, "y"),
             InputRequested(x, n, WaitingOn.QUESTION),
             InputRequested(x, n, WaitingOn.SCRIPT_INPUT),
-            *(ActionProposed(x, n, "act", ProposedAction("act", {}, risk)) for risk in (RiskLevel.LOW, RiskLevel.HIGH)),
-            ActionOutcomeUnknown(x, n, "why"),
+            *_action_reports(e),
             ExecutionBlocked(x, n),
             IterationLimitReached(x, n, "x", (OUTPUT,)),
             IterationLimitReached(x, n),
@@ -166,21 +171,68 @@ def reports(run: Run) -> list[Command]:
     return found
 
 
-def decisions(run: Run) -> list[Command]:
+def _action_reports(e: Execution) -> list[Command]:
+    """A judged action, or actions that can't start now."""
+    x, n = e.id, e.dispatch
+    asked = action_request(f"action {n}")
+    auto = replace(asked, verdict=RuleVerdict(requires_approval=False))
+    unknown = replace(asked, action=f"action {n - 1}", kind=ApprovalKind.OUTCOME)
     return [
-        Decide(
-            a.id, decision, a.digest, modified_digest=f"{a.digest}'" if decision == "modify" else None, answer=f"{n}"
-        )
-        for n, a in enumerate(run.pending)
-        for decision in transitions.DECISIONS[a.kind]
+        ActionProposed(x, n, ActionState.WAITING, asked, "why", "x", (OUTPUT,)),
+        ActionProposed(x, n, ActionState.WAITING, replace(asked, verdict=TIMED)),
+        ActionProposed(x, n, ActionState.APPROVED, auto),
+        ActionProposed(x, n, ActionState.PROPOSED, reason="stopped"),
+        *(ActionProposed(x, n, state) for state in (ActionState.REFUSED, ActionState.REUSED, ActionState.TEST)),
+        ActionHeld(x, n, "paused"),
+        ActionHeld(x, n, is_over=True),
+        ActionHeld(x, n, "unknown", (unknown,)),
+        ActionHeld(x, n, "both", (asked, unknown)),
     ]
 
 
+TIMED = RuleVerdict(
+    True, "careful", "global", 1, terms=ApprovalTerms(timeout=3600.0, escalate_after=60.0, escalate_to=("cleo",))
+)
+
+
+def action_request(action: str) -> ActionRequest:
+    verdict = RuleVerdict(requires_approval=True)
+    return ActionRequest(action, ApprovalKind.ACTION, "act", "transfer", RiskLevel.HIGH, verdict=verdict)
+
+
+def decisions(run: Run) -> list[Command]:
+    found: list[Command] = []
+    for n, a in enumerate(run.pending):
+        for decision, status in transitions.DECISIONS[a.kind].items():
+            if a.action is None:
+                found.append(Decide(a.id, decision, a.digest, answer=f"{n}"))
+            else:
+                found += [ActionDecided(a.id, decision, status), ActionDecided(a.id, decision, None, "other")]
+    return found
+
+
+def resumptions(run: Run) -> list[Command]:
+    """What held actions back is gone, with and without another decision of people."""
+    waiting = [e for e in run.open if e.waiting_on is WaitingOn.ACTION_APPROVAL]
+    found: list[Command] = [ActionResumed(e.id) for e in waiting]
+    asked = action_request("action 1")
+    for request in (asked, replace(asked, kind=ApprovalKind.OUTCOME)):
+        found += [ActionResumed(e.id, (request,)) for e in waiting]
+    return found
+
+
 def approvals(run: Run) -> list[Command]:
-    return [Decide(a.id, yes, a.digest) for a in run.pending for yes in transitions.DECISIONS[a.kind] if yes in YES]
+    found: list[Command] = []
+    for a in run.pending:
+        for decision, status in transitions.DECISIONS[a.kind].items():
+            if decision in YES and a.action is None:
+                found.append(Decide(a.id, decision, a.digest))
+            elif decision in YES:
+                found.append(ActionDecided(a.id, decision, status))
+    return found
 
 
-YES = ("approve", "accept", "answer")
+YES = ("approve", "accept", "answer", "happened")
 
 
 def timers(run: Run) -> list[Command]:
@@ -238,12 +290,14 @@ def late(run: Run) -> list[Command]:
                 ExecutionInterrupted(e.id, n),
                 IterationLimitReached(e.id, n),
                 BudgetReached(e.id, n, "spent"),
+                *_action_reports(e.replace(dispatch=n)),
             ]
         found += [StartExecution(e.id), RetryExecution(e.id, e.attempt), CancelExecution(e.id)]
     for a in run.approvals.values():
         found += [Decide(a.id, decision) for decision in ("approve", "reject", "accept", "answer")]
         found += [ApprovalExpired(a.id, 1), Decide(a.id, "approve", "old"), AssignApproval(a.id, ())]
         found += [ReminderDue(a.id, 1), EscalationDue(a.id)]
+        found.append(ActionDecided(a.id, "approve", ApprovalStatus.APPROVED))
     found += [ArchiveRun(r.id) for r in run.rollbacks] + [RollBack(r.id, -1) for r in run.rollbacks]
     return found
 

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from cairn.core.approval import Approval
 from cairn.core.commands import (
+    ActionDecided,
+    ActionResumed,
     Command,
     CommandContext,
     Decide,
@@ -22,7 +24,7 @@ from cairn.core.commands import (
 from cairn.core.decide import decide
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import ApprovalKind, ExecutionState, PassDecision, RunStatus
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionState, PassDecision, RunStatus, WaitingOn
 from tests.core.walk_choices import DELAYS
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -30,6 +32,7 @@ ANSWERS = {
     ApprovalKind.START: "approve",
     ApprovalKind.COMPLETION: "approve",
     ApprovalKind.ACTION: "approve",
+    ApprovalKind.OUTCOME: "happened",
     ApprovalKind.VALIDATION: "accept",
     ApprovalKind.INPUT: "answer",
 }
@@ -58,7 +61,11 @@ def _next(run: Run, n: int) -> Command:
         if e.state is ExecutionState.WORKING:
             return ExecutionFinished(e.id, e.dispatch, f"d{n}", pass_decision=PassDecision.COMPLETE)
         for a in run.pending_of(e.id):
+            if a.action is not None:
+                return ActionDecided(a.id, ANSWERS[a.kind], ApprovalStatus.APPROVED)
             return Decide(a.id, ANSWERS.get(a.kind) or _escalated(run, e, a), a.digest)
+        if e.waiting_on is WaitingOn.ACTION_APPROVAL:
+            return ActionResumed(e.id)
         if e.waiting_on in DELAYS:
             return RetryDue(e.id, e.dispatch)
         if e.state is ExecutionState.PENDING:
@@ -70,7 +77,7 @@ def _next(run: Run, n: int) -> Command:
 
 def _escalated(run: Run, e: Execution, a: Approval) -> str:
     first = run.plan[e.key].decides and run.plan.require_second_pass and run.pass_number == 1
-    if e.pending_rework or e.action_outcome_unknown or (e.digest and not first):
+    if e.pending_rework or (e.digest and not first):
         return "accept"
     return "restart" if first and e.digest else "retry"
 

@@ -59,7 +59,6 @@ PERSON_WAITS = {
     WaitingOn.HUMAN_FORM: ApprovalKind.INPUT,
     WaitingOn.SCRIPT_INPUT: ApprovalKind.INPUT,
     WaitingOn.QUESTION: ApprovalKind.INPUT,
-    WaitingOn.ACTION_APPROVAL: ApprovalKind.ACTION,
     WaitingOn.VALIDATION_FEEDBACK: ApprovalKind.VALIDATION,
     WaitingOn.ESCALATION: ApprovalKind.ESCALATION,
 }
@@ -317,6 +316,8 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
         case ExecutionState.AWAITING_COMPLETION_APPROVAL:
             assert kinds == [ApprovalKind.COMPLETION]
             assert e.policy.requires_completion_approval or run.pending_of(e.id)[0].rule
+        case ExecutionState.WAITING if e.waiting_on is WaitingOn.ACTION_APPROVAL:
+            _check_asked_once(run, e)
         case ExecutionState.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
             assert kinds == [kind]
         case _:
@@ -336,14 +337,26 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
             pass
 
 
+def _check_asked_once(run: Run, e: Execution) -> None:
+    """An execution can wait for several actions, or for none if they may not start now."""
+    asked = [(a.action, a.kind) for a in run.pending_of(e.id)]
+    assert {kind for _, kind in asked} <= {ApprovalKind.ACTION, ApprovalKind.OUTCOME}
+    assert None not in dict(asked)
+    assert len(asked) == len(set(asked)), "people are asked once"
+
+
 def _check_approval(ledger: Ledger, run: Run, a: Approval) -> None:
     assert a.execution in run.executions
     assert (a.closed_at is None) == (a.status is ApprovalStatus.PENDING)
-    counted = [vote.by for vote in a.counted_votes if vote.decision in APPROVING_DECISIONS]
+    assert (a.action is not None) == (a.kind in (ApprovalKind.ACTION, ApprovalKind.OUTCOME))
+    if a.status is ApprovalStatus.PENDING:
+        assert a.expires_at is None or ApprovalExpired(a.id, a.period) in ledger.timers
+    if a.action is not None:
+        return  # its votes are counted by the seats of the action
+    counted = [vote.by for vote in a.votes if vote.decision in APPROVING_DECISIONS]
     assert len(counted) == len(set(counted)), "a person counts once"
     if a.status is ApprovalStatus.PENDING:
         assert len(a.approved_by) < a.required_approvals
-        assert a.expires_at is None or ApprovalExpired(a.id, a.period) in ledger.timers
     if a.status in APPROVED_STATUSES and a.votes[-1].decision in APPROVING_DECISIONS:
         assert len(a.approved_by) >= a.required_approvals
         assert a.digest == a.votes[-1].digest

@@ -112,6 +112,7 @@ def test_changed_parameters_show_a_live_diff(page: Page, server: Server, width: 
     dialog.get_by_text("JSON", exact=True).click()
     written = dialog.get_by_label("Parameters as JSON")
     expect(written).to_have_value(re.compile('"amount": 89.99'))
+    dialog.get_by_label("Use as an example for agents").check()
     dialog.get_by_role("button", name="Approve with 2 changes").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     expect(page.get_by_role("heading", name=f"Send “URGENT: {SUBJECT}” to customer@example.com")).to_be_visible()

@@ -15,7 +15,7 @@ from cairn.services.identity.users import UserSpec
 from cairn.services.rules.views import ApprovalExplanation
 from tests.services.app import App
 
-REVIEWER = Actor("a reviewer", frozenset({"approver"}))
+REVIEWER = Actor("reviewer", frozenset({"approver"}))
 
 
 async def rule(app: App, text: str, scope: str = GLOBAL) -> int:
@@ -24,9 +24,15 @@ async def rule(app: App, text: str, scope: str = GLOBAL) -> int:
 
 
 async def second_approver(app: App) -> None:
-    """Add an approver, so that rules can require two."""
-    with suppress(InvalidInput, CommandRefused):  # another test may have created it
-        await app.cairn.identity.users.create(UserSpec("reviewer", roles=("approver",)), actor=ADMIN)
+    """Add REVIEWER, so that rules can require two approvers."""
+    await add_users(app, REVIEWER)
+
+
+async def add_users(app: App, *actors: Actor) -> None:
+    """Only people with an account can approve actions."""
+    for actor in actors:
+        with suppress(InvalidInput, CommandRefused):  # another test may have created it
+            await app.cairn.identity.users.create(UserSpec(actor.name, roles=tuple(actor.roles)), actor=ADMIN)
 
 
 @asynccontextmanager

@@ -132,7 +132,9 @@ async def test_everything_that_belongs_to_a_test_run_is_deleted_with_it(app: App
 
     @app.function("propose")
     async def propose(ctx: Ctx) -> dict[str, Any]:
-        return dict(ctx.propose_action("financial_transaction", {"amount": 1, "currency": "EUR"}, risk_level="high"))
+        return dict(
+            await ctx.propose_action("financial_transaction", {"amount": 1, "currency": "EUR"}, risk_level="high")
+        )
 
     @app.function("send_back")
     async def send_back(ctx: Ctx) -> dict[str, Any]:
@@ -141,12 +143,12 @@ async def test_everything_that_belongs_to_a_test_run_is_deleted_with_it(app: App
         return {}
 
     pipeline = await app.pipeline(
-        step("goals"), step("act", "propose"), step("check", "send_back", outputs=["check.json"])
+        step("goals"), step("act", "propose", approve="complete"), step("check", "send_back", outputs=["check.json"])
     )
     run = await app.start(pipeline, test=True)
     approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.comments.add(approval.approval_id, "why?", actor=ADMIN)
-    await app.cairn.approvals.decide(approval.approval_id, "approve", modified_params={"amount": 2}, actor=ADMIN)
+    await app.cairn.approvals.decide(approval.approval_id, "approve", actor=ADMIN)
     await app.wait_for_run(run, "completed")
     await app.wait_until_idle()
     await retention(app, timedelta(days=8)).sweep()

@@ -11,7 +11,9 @@ from cairn.core.events import EventType
 from cairn.store.events.descriptions import CHOICES, SENTENCES, describe
 
 SAMPLE: Mapping[str, Any] = {
+    "actions": ["one", "two"],
     "agent": "refund-clerk",
+    "approved_by": "rule:small-refunds",
     "artifacts": [{"name": "report.md"}, {"name": "summary.json"}],
     "attempt_number": 2,
     "budget": "10 calls",
@@ -27,13 +29,18 @@ SAMPLE: Mapping[str, Any] = {
     "group": "support",
     "kind": "completion",
     "required_approvals": 2,
+    "modified_by": "mira",
+    "operation_type": "refund",
     "pass_number": 2,
     "provider": "corporate",
+    "refusals": 1,
+    "refused_by": "mira",
     "reason": "The reason that was given",
     "revision": 4,
     "revision_iteration": 1,
     "run_version": 3,
     "secret": "smtp_password",
+    "settled_by": "jonas",
     "signed_in_with": "password",
     "target": 1,
     "to_revision": 2,

@@ -29,7 +29,7 @@ ACTION = ActionSubject(
     "The parcel never arrived.",
     ("It moves money.",),
     summary="Move 99.99 USD to customer@example.com",
-    outcome="done",
+    state="done",
     result=None,
 )
 FIRST = Execution("e1", "ticket", 0, 1, 1, state=ExecutionState.COMPLETED)

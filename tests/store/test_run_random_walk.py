@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.core.commands import (
+    ActionProposed,
     ArtifactOutput,
     CancelRun,
     Command,
@@ -70,9 +71,10 @@ class Walk:
             walk_choices.decisions,
             walk_choices.requests,
             walk_choices.timers,
+            walk_choices.resumptions,
             walk_choices.interruptions,
         )
-        weights = (8, 8, 6, 2, 1)
+        weights = (8, 8, 6, 2, 1, 1)
         return self.chance.choices([kind(run) for kind in kinds], weights)[0] or [StartRun()]
 
     def step(self) -> None:
@@ -94,7 +96,9 @@ class Walk:
             checksum = self.harness.database.transact_now(lambda c: blobs.put(c, content))
             return replace(command, answer=checksum), []
         if (
-            isinstance(command, ExecutionFinished | ResultInvalid | IterationLimitReached | ReworkRequested)
+            isinstance(
+                command, ActionProposed | ExecutionFinished | ResultInvalid | IterationLimitReached | ReworkRequested
+            )
             and command.outputs
         ):
             artifact = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))

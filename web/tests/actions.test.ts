@@ -26,8 +26,10 @@ describe('proposed actions', () => {
     ['failed', { error: 'refused' }, 'Approved, but the execution failed.'],
     ['unknown', { error: 'cut off' }, 'It is unknown whether the action was executed.'],
     ['started', null, 'Executing.'],
-  ])('that is %s says so', (outcome, result, title) =>
-    expect(outcomeText({ outcome, result, operation_type: 'send_email' }, true)?.title).toBe(title),
+    ['handed_over', null, 'The approved parameters were returned to the proposer.'],
+    ['reused', {}, 'Not executed: the earlier result is used.'],
+  ] as const)('that is %s says so', (state, result, title) =>
+    expect(outcomeText({ state, result, state_reason: '', operation_type: 'send_email' })?.title).toBe(title),
   )
 })
 

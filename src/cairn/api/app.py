@@ -13,6 +13,7 @@ from cairn.api.middleware import UNCOMPRESSED, KnownHosts, SecurityHeaders
 from cairn.api.operations import OperationRoute, operation_id
 from cairn.api.routes import (
     account,
+    actions,
     agents,
     approvals,
     artifacts,
@@ -72,6 +73,7 @@ ROUTERS = (
     logs.router,
     conversations.router,
     costs.router,
+    actions.router,
     approvals.router,
     corrections.router,
     models.router,

@@ -62,6 +62,7 @@ CheckpointId = Annotated[str, Path(description="Id of the checkpoint.", json_sch
 RunId = Annotated[str, Path(description="Id of the run.", json_schema_extra=_UUID)]
 ExecutionId = Annotated[str, Path(description="Id of the execution.", json_schema_extra=_UUID)]
 ApprovalId = Annotated[str, Path(description="Id of the approval.", json_schema_extra=_UUID)]
+ActionId = Annotated[str, Path(description="Id of the action.", json_schema_extra=_UUID)]
 RollbackId = Annotated[str, Path(description="Id of the rollback.", json_schema_extra=_UUID)]
 InvitationId = Annotated[str, Path(description="Id of the invitation.", json_schema_extra=_UUID)]
 TokenId = Annotated[str, Path(description="Id of the token.", json_schema_extra=_UUID)]
@@ -76,6 +77,7 @@ AgentName = Annotated[Text, Path(max_length=200, description="Name of the agent 
 RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_schema_extra=_UUID)]
 
 IdQuery = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
+RequiredId = Annotated[str, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
 UserQuery = Annotated[
     Annotated[Text, AfterValidator(str.lower)] | None, Query(max_length=200, description="Only this user.")
 ]

@@ -16,10 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from cairn.core.errors import CommandRefused, NotAllowed
+from cairn.core.states import ActionState
 from cairn.definitions import DefinitionError, Severity
 from cairn.documents import DocumentError
 from cairn.documents.pointers import join
 from cairn.services import errors
+from cairn.services.actions.decisions import RepeatUndecided
+from cairn.services.view import Instant
 from cairn.store import DatabaseClosed, LostRace, StaleDispatch, StoreError, Unstorable
 from cairn.store.errors import NotFound
 
@@ -38,6 +41,17 @@ class ErrorLocation(BaseModel):
     column: int | None = None
 
 
+class RepeatedAction(BaseModel):
+    """An earlier action that an action repeats."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    state: ActionState
+    result: Any
+    at: Instant
+
+
 class Problem(BaseModel):
     """Problem details (RFC 9457)."""
 
@@ -49,6 +63,11 @@ class Problem(BaseModel):
     detail: str
     errors: list[ErrorLocation] = Field(default_factory=list[ErrorLocation])
     suggestions: list[str] = Field(default_factory=list[str], description="What you can do instead.")
+    repeats: list[RepeatedAction] | None = Field(
+        default=None, description="Earlier actions that the action repeats. Send one of `choices` as `on_repeat`."
+    )
+    choices: list[str] | None = None
+    digest: str | None = Field(default=None, description="Of what you decide on now.")
     instance: str | None = Field(default=None, description="The id of an internal error in the server log.")
 
 
@@ -149,6 +168,13 @@ def _from_refusal(error: CommandRefused) -> Response:
     return to_response(problem_of(kind, error.message, suggestions=error.suggestions))
 
 
+def _from_repeat(error: RepeatUndecided) -> Response:
+    problem = problem_of("conflict", error.message, suggestions=error.suggestions)
+    repeats = [RepeatedAction(id=a.id, state=a.state, result=a.result, at=a.proposed_at) for a in error.repeats]
+    extra = {"repeats": repeats, "choices": list(error.suggestions), "digest": error.shown_digest}
+    return to_response(problem.model_copy(update=extra))
+
+
 def _from_document(error: DocumentError) -> Response:
     return to_response(problem_of("invalid-input", str(error), [location_of(error)]))
 
@@ -215,6 +241,7 @@ def _location(details: Any) -> ErrorLocation:
 HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     errors.ServiceError: _from_service,
     CommandRefused: _from_refusal,
+    RepeatUndecided: _from_repeat,
     DocumentError: _from_document,
     DefinitionError: _from_definition,
     StoreError: _from_store,

@@ -22,11 +22,10 @@ from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Sandbox, SandboxLe
 from cairn.ports.models import ModelCatalogue
 from cairn.runners import FunctionRegistry, RunnerLimits, RunnerRegistry, function, make_runners
 from cairn.runners.agents.tools.tool_caller import McpToolCaller
-from cairn.services.actions.artifact_transports import ActionTransports
-from cairn.services.actions.execution import ActionExecutor
 from cairn.services.actions.known_operations import KnownOperations
 from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actions.queries import CorrectionQueries
+from cairn.services.actions.run_changes import ActionsFollowRun
 from cairn.services.agent_library.queries import AgentLibraryQueries
 from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.batches import ApprovalBatches
@@ -184,10 +183,12 @@ class AppServices:
             self.secrets,
             self.model_service,
             self.tool_queries,
+            self.actions.journal.folder,
         )
 
     def close(self) -> None:
         self.event_bus.close()
+        self.actions.journal.close()
         self.database.close()
 
 
@@ -247,14 +248,12 @@ def build(
             active_rules,
             budgets,
             outbox,
-            writes=(FailureRollbackWrite(),),
+            writes=(FailureRollbackWrite(), ActionsFollowRun()),
             synced_revision=folder_sync.pop_synced,
             after_commit=steps.run,
         ),
     )
     outbound = adapters.outbound_ports(settings, clock, secrets)
-    actions = build_actions(settings, database, outbound.mailer, secrets)
-    operations = KnownOperations(plans, actions.catalogue)
     recovery = FileRecovery(database, plans, folder_sync, clock)
     folder_repair = FolderRepair(database, engine, folder_sync, recovery, clock)
     limits = RunnerLimits(
@@ -266,25 +265,24 @@ def build(
     sandbox, script_policy = BestSandbox(settings.data_dir.resolve()), adapters.script_policy(settings)
     tools = ToolService(admin_changes, adapters.mcp_servers(settings), secrets.get)
     agent_policy = replace(adapters.agent_policy(settings, secrets), tools=tools)
+    tool_caller = McpToolCaller(agent_policy, sandbox)
+    actions = build_actions(settings, engine, outbound.mailer, secrets, active_rules, outbox, tool_caller)
+    operations = KnownOperations(plans, actions.catalogue)
     runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, outbound.web)
     modes = frozenset(mode.value for mode in runners)
     form_answers = FormAnswers(database, plans)
-    action_modifications = ActionModifications(database, plans)
-    approvals = ApprovalService(engine, form_answers, action_modifications)
+    approvals = ApprovalService(engine, form_answers, actions.modifications, actions.service)
     conversations = ConversationService(engine, budgets, event_bus, secrets)
     agent_library = AgentLibraryService(admin_changes, agent_policy.mcp_servers.keys())
-    work_orders = WorkOrders(database, plans, tree, log_writer, limits, conversations, agent_library)
+    work_orders = WorkOrders(
+        database, plans, tree, log_writer, limits, conversations, agent_library, actions.offers, actions.sender
+    )
     lanes = Lanes(
         engine,
         work_orders,
-        ReportBuilder(work_orders, ResultStore(database)),
+        ReportBuilder(work_orders, ResultStore(database), actions.proposals, actions.sender),
         runners,
-        ActionExecutor(
-            engine,
-            ActionTransports(database, outbound.mailer, actions.client),
-            McpToolCaller(agent_policy, sandbox),
-            outbox.release,
-        ),
+        actions.sender,
         RunnerSlots(settings.max_concurrent_executions, settings.script_slots, settings.max_concurrent_agents),
     )
     timers = TimerScheduler(engine, lanes)
@@ -299,6 +297,7 @@ def build(
         directory.count_deciders,
         operations,
         rule_names_reader(clock),
+        actions.gate.resume,
     )
     rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(
@@ -357,7 +356,7 @@ def build(
         executions=ExecutionService(engine, approvals),
         approvals=approvals,
         actions=actions,
-        action_modifications=action_modifications,
+        action_modifications=actions.modifications,
         rollbacks=rollbacks,
         rework=rework,
         rules=rules,
@@ -369,9 +368,9 @@ def build(
         secrets=secrets,
         idempotency=IdempotencyKeys(database, clock),
         comments=ApprovalComments(engine),
-        batches=ApprovalBatches(approvals),
+        batches=ApprovalBatches(approvals, database),
         agent_library_queries=AgentLibraryQueries(database),
-        approval_queries=ApprovalQueries(engine, clock),
+        approval_queries=ApprovalQueries(engine, clock, actions.queries.views),
         artifact_queries=ArtifactQueries(database),
         context_queries=ContextQueries(engine, work_orders),
         conversation_queries=ConversationQueries(database, plans),

@@ -56,6 +56,13 @@ def approvals(incomplete: str) -> list[str]:
     return _complete(list_names, incomplete)
 
 
+def actions(incomplete: str) -> list[str]:
+    async def list_names(client: Client) -> list[str]:
+        return [action["action_id"] for action in (await client.list_actions(limit=MAX_NAMES))["items"]]
+
+    return _complete(list_names, incomplete)
+
+
 def rollbacks(incomplete: str) -> list[str]:
     async def list_names(client: Client) -> list[str]:
         return [rollback["rollback_id"] for rollback in (await client.list_rollbacks(limit=MAX_NAMES))["items"]]

@@ -205,6 +205,20 @@ class ReferenceResolver:
             )
         return await self.client.get_approval(execution["approval"]["approval_id"])
 
+    async def action(self, name: str) -> JsonObject:
+        """Find an action by id or start of its id."""
+        if _ID_PREFIX.fullmatch(name) and not _ID.fullmatch(name):
+            actions = (await self.client.list_actions(limit=MAX_SEARCHED))["items"]
+            matches = [action for action in actions if action["action_id"].startswith(name)]
+            if len(matches) > 1:
+                lines = (f"{match['action_id']}  {match['summary']}" for match in matches)
+                raise AmbiguousReference("actions", name, lines)
+            if matches:
+                return await self.client.get_action(matches[0]["action_id"])
+        if not _ID.fullmatch(name):
+            raise UnknownReference("action", name, "`cairn actions list` lists actions.")
+        return await self.client.get_action(name)
+
     async def latest_approval(self, name: str) -> JsonObject:
         """Find an approval like `approval`. If none is pending, return the newest one of the execution or run."""
         try:

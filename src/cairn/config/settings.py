@@ -167,6 +167,14 @@ class Settings(BaseSettings):
         default_factory=dict[str, ActionTypeDeclaration],
         description="Action types that agents and scripts can propose, by name. See below.",
     )
+    rules_without_sandbox: bool = Field(
+        default=False, description="Whether rules may approve actions of scripts that run without a sandbox."
+    )
+    journal_dir: Path | None = Field(
+        default=None,
+        description="Folder of the journal that records each action before it starts. Keep it out of backups: it tells"
+        " a restored database what was executed since. Default: `cairn` in `$XDG_STATE_HOME` or `~/.local/state`.",
+    )
     public_url: str | None = Field(
         default=None, description="URL of this server in a browser. Links in notifications start with it."
     )

@@ -9,7 +9,7 @@ from cairn.core.frozen import Replaceable
 from cairn.core.rule_verdict import ApprovalTerms, EvaluatedRule, RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
-APPROVING_DECISIONS = frozenset({"approve", "modify", "accept"})  # several people can be required to make them
+APPROVING_DECISIONS = frozenset({"approve", "accept"})  # several people can be required to make them
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Approval(Replaceable):
     closed_at: datetime | None = None
     reason: str = ""
     attempt: int = 1  # of the execution, when approval was requested
+    action: str | None = None  # the id of the action
     reused_from: str | None = None  # the earlier approval of equal content
     rule: str = ""  # the rule that requires approval or has approved
     scope: str = ""  # of that rule: global, or the pipeline's id
@@ -59,11 +60,5 @@ class Approval(Replaceable):
         return 1 if self.kind in (ApprovalKind.INPUT, ApprovalKind.ESCALATION) else self.terms.required_approvals
 
     @property
-    def counted_votes(self) -> tuple[Vote, ...]:
-        """The votes since the last modification, which restarts the count."""
-        last = max((index for index, vote in enumerate(self.votes) if vote.decision == "modify"), default=0)
-        return self.votes[last:]
-
-    @property
     def approved_by(self) -> frozenset[str]:
-        return frozenset(vote.by for vote in self.counted_votes if vote.decision in APPROVING_DECISIONS)
+        return frozenset(vote.by for vote in self.votes if vote.decision in APPROVING_DECISIONS)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from cairn.core import approval_requests, rework, transitions
 from cairn.core.approval import APPROVING_DECISIONS, Approval, Vote
-from cairn.core.commands import AssignApproval, Decide
+from cairn.core.commands import ActionDecided, ActionResumed, AssignApproval, Decide
 from cairn.core.draft import Draft
 from cairn.core.errors import CommandRefused, NotAllowed, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure, Rework
 from cairn.core.outcomes import accept_result, complete, fail, fail_for_good, fail_run
-from cairn.core.reports import validate_again
+from cairn.core.reports import request_actions, validate_again
 from cairn.core.states import ApprovalKind, ApprovalStatus, PassDecision, WaitingOn
 from cairn.core.transitions import ExecutionTransition
 
@@ -38,15 +39,72 @@ def decide(d: Draft, c: Decide) -> None:
         status = ApprovalStatus.AUTO_APPROVED
     d.close(a, status, decision=c.decision, digest=a.digest, feedback=c.feedback)
     e = d.run.executions[a.execution]
-    last_answer = next((vote.answer for vote in reversed(a.counted_votes) if vote.answer is not None), None)
+    last_answer = next((vote.answer for vote in reversed(a.votes) if vote.answer is not None), None)
     if last_answer is not None:
         e = d.update(e.replace(answer=last_answer))
     HANDLERS[a.kind, c.decision](d, e, c)
 
 
+def apply_action_decision(d: Draft, c: ActionDecided) -> None:
+    """Record a vote on an action, and continue the execution once it is decided. Seats are counted elsewhere."""
+    a = _pending(d, c.approval)
+    if a.action is None:
+        raise CommandRefused("This approval is not about an action.")
+    vote = Vote(d.context.by, d.context.at, c.decision, c.feedback, c.digest or a.digest, c.answer)
+    terms = a.terms if c.required == a.required_approvals else replace(a.terms, required_approvals=c.required)
+    assigned_to = a.assigned_to if c.assigned_to is None else c.assigned_to
+    changes = {"terms": terms, "assigned_to": assigned_to}
+    a = d.update_approval(a.replace(digest=c.digest or a.digest, votes=(*a.votes, vote), **changes))
+    if c.status is None:
+        d.record(
+            EventType.APPROVAL_VOTE_CAST,
+            a,
+            kind=a.kind.value,
+            decision=c.decision,
+            digest=a.digest,
+            feedback=c.feedback,
+            received_approvals=c.filled,
+            required_approvals=c.required,
+        )
+        return
+    d.close(a, c.status, decision=c.decision, digest=a.digest, feedback=c.feedback)
+    e = d.run.executions[a.execution]
+    match c.decision:
+        case "revise":
+            d.withdraw(e, "another action was sent back")
+            _revise(d, e, c)
+        case "reject":
+            _reject(d, e, c)
+        case "give_up":
+            reason = f"{d.context.by} gave up on an action whose outcome is unknown. {c.feedback}".strip()
+            fail_for_good(d, e, e.policy.on_failure, Failure("action_abandoned", reason))
+        case _:
+            resume_after_action(d, e)
+
+
+def resume_action(d: Draft, c: ActionResumed) -> None:
+    """Continue an execution whose action was held, or ask people first."""
+    e = d.run.index.current.get(c.execution)
+    if e is None or e.waiting_on is not WaitingOn.ACTION_APPROVAL:
+        return
+    for a in d.run.pending_of(e.id):
+        if a.id in c.withdrawn:
+            d.close(a, ApprovalStatus.WITHDRAWN, reason=a.reason)
+    request_actions(d, e, c.requests)
+    resume_after_action(d, e)
+
+
+def resume_after_action(d: Draft, e: Execution) -> None:
+    is_waiting = e.waiting_on is WaitingOn.ACTION_APPROVAL
+    if is_waiting and not d.run.pending_of(e.id):
+        d.make_ready(e)
+
+
 def check_decision(d: Draft, c: Decide) -> Approval:
     """The approval to decide on. Raises CommandRefused if this decision is not possible."""
     a = _pending(d, c.approval)
+    if a.action is not None:
+        raise CommandRefused("Decide on the action itself.")
     _check_eligible(d, a)
     possible = tuple(transitions.DECISIONS[a.kind])
     if c.decision not in possible:
@@ -55,9 +113,7 @@ def check_decision(d: Draft, c: Decide) -> Approval:
         raise CommandRefused(approval_requests.UNREADABLE_RULES)
     if c.digest is not None and c.digest != a.digest:
         raise StaleCommand("The content has changed since you looked at it. Review it again, then decide.", possible)
-    if c.decision == "modify" and c.modified_digest in (None, a.digest):
-        raise CommandRefused("This modification changes nothing. Approve instead.", possible)
-    if c.decision in APPROVING_DECISIONS and c.decision != "modify" and d.context.by in a.approved_by:
+    if c.decision in APPROVING_DECISIONS and d.context.by in a.approved_by:
         raise CommandRefused("You have already approved this. Another person has to approve it too.")
     return a
 
@@ -97,10 +153,8 @@ def _check_eligible(d: Draft, a: Approval) -> None:
 
 
 def _vote(d: Draft, a: Approval, c: Decide) -> Approval:
-    """Add the vote. A modification changes the digest to that of the modified parameters."""
-    digest = (c.modified_digest or a.digest) if c.decision == "modify" else a.digest
-    vote = Vote(d.context.by, d.context.at, c.decision, c.feedback, digest, c.answer)
-    return d.update_approval(a.replace(digest=digest, votes=(*a.votes, vote)))
+    vote = Vote(d.context.by, d.context.at, c.decision, c.feedback, a.digest, c.answer)
+    return d.update_approval(a.replace(votes=(*a.votes, vote)))
 
 
 def _approve_start(d: Draft, e: Execution, _: Decide) -> None:
@@ -119,11 +173,7 @@ def _approve_result(d: Draft, e: Execution, _: Decide) -> None:
     complete(d, e)
 
 
-def _approve_action(d: Draft, e: Execution, _: Decide) -> None:
-    d.make_ready(e)
-
-
-def _revise(d: Draft, e: Execution, c: Decide) -> None:
+def _revise(d: Draft, e: Execution, c: Decide | ActionDecided) -> None:
     limit = e.policy.max_revisions
     if e.revision >= limit:
         error = Failure(
@@ -138,7 +188,7 @@ def _revise(d: Draft, e: Execution, c: Decide) -> None:
     )
 
 
-def _reject(d: Draft, e: Execution, c: Decide) -> None:
+def _reject(d: Draft, e: Execution, c: Decide | ActionDecided) -> None:
     reason = f"Rejected by {d.context.by}. {c.feedback}".strip()
     fail(d, e, Failure("rejected", reason))
     fail_run(d, reason)
@@ -153,10 +203,7 @@ def _validate_again(d: Draft, e: Execution, c: Decide) -> None:
 
 
 def _escalation_retry(d: Draft, e: Execution, c: Decide) -> None:
-    """Allow the pending rework, execute the action again, or retry with all its retries."""
-    if e.action_outcome_unknown:
-        d.make_ready(e, action_outcome_unknown=False)
-        return
+    """Allow the pending rework, or retry with all its retries."""
     if e.pending_rework is not None:
         pending = e.pending_rework
         rework.check(d.run, pending.key, e)
@@ -181,9 +228,7 @@ def _escalation_restart(d: Draft, e: Execution, _: Decide) -> None:
 def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
     plan, suggestions = d.run.plan, ("retry", "restart", "fail")
     decides = plan[e.key].decides
-    if e.action_outcome_unknown:
-        d.make_ready(e, action_outcome_unknown=False)  # a person has confirmed that the action was executed
-    elif e.pending_rework is not None:
+    if e.pending_rework is not None:
         rework.refuse(d, d.update(e.replace(pending_rework=None)), e.pending_rework.key, c.feedback)
     elif e.digest is None:
         raise CommandRefused("There is no result to accept.", suggestions)
@@ -216,10 +261,6 @@ HANDLERS: dict[tuple[ApprovalKind, str], Callable[[Draft, Execution, Decide], No
     (ApprovalKind.COMPLETION, "approve"): _approve_result,
     (ApprovalKind.COMPLETION, "revise"): _revise,
     (ApprovalKind.COMPLETION, "reject"): _reject,
-    (ApprovalKind.ACTION, "approve"): _approve_action,
-    (ApprovalKind.ACTION, "modify"): _approve_action,
-    (ApprovalKind.ACTION, "revise"): _revise,
-    (ApprovalKind.ACTION, "reject"): _reject,
     (ApprovalKind.VALIDATION, "accept"): _accept_invalid,
     (ApprovalKind.VALIDATION, "feedback"): _validate_again,
     (ApprovalKind.VALIDATION, "reject"): _reject,

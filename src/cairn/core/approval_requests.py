@@ -7,12 +7,12 @@ from typing import Any
 
 from cairn.core import approval_reuse
 from cairn.core.approval import Approval, Vote
-from cairn.core.commands import ApprovalExpired, EscalationDue, ReminderDue
+from cairn.core.commands import ActionRequest, ApprovalExpired, EscalationDue, ReminderDue
 from cairn.core.draft import Draft
 from cairn.core.effects import ScheduleTimer
 from cairn.core.events import EventType
 from cairn.core.execution import Execution
-from cairn.core.rule_verdict import ProposedAction, RiskLevel, RuleQuestion, RuleVerdict
+from cairn.core.rule_verdict import RuleQuestion, RuleVerdict
 from cairn.core.rules import APPROVABLE
 from cairn.core.states import ApprovalKind, ApprovalStatus
 
@@ -49,26 +49,19 @@ def request(d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: Ru
     _request(d, _approval(d, e, kind, digest, verdict))
 
 
-def required_action_verdict(d: Draft, e: Execution, digest: str, action: ProposedAction) -> RuleVerdict | None:
-    """Like `required_verdict`, for an action. If no rule matches, only a low-risk action can continue."""
-    verdict = _judge(d, e, ApprovalKind.ACTION, action)
-    is_required = (
-        (action.risk is not RiskLevel.LOW or verdict.stopped)
-        if verdict.requires_approval is None
-        else verdict.requires_approval
+def request_action(d: Draft, e: Execution, request: ActionRequest) -> None:
+    """Request a decision on an action, or record that a rule approved it."""
+    a = _approval(d, e, request.kind, request.digest, request.verdict, request.reason).replace(
+        action=request.action,
+        operation_type=request.operation_type,
+        risk=request.risk,
+        confidence=request.confidence,
+        assigned_to=request.assigned_to,
     )
-    if approval_reuse.reuse(d, e, ApprovalKind.ACTION, digest, verdict):
-        return None
-    if not is_required:
-        _approve(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, action=action), verdict)
-        return None
-    return verdict
-
-
-def request_action(
-    d: Draft, e: Execution, digest: str, action: ProposedAction, verdict: RuleVerdict, reason: str
-) -> None:
-    _request(d, _approval(d, e, ApprovalKind.ACTION, digest, verdict, reason, action))
+    if request.verdict.requires_approval is False:
+        _approve(d, a, request.verdict)
+    else:
+        _request(d, a)
 
 
 def rules_are_readable(d: Draft, a: Approval) -> bool:
@@ -76,18 +69,12 @@ def rules_are_readable(d: Draft, a: Approval) -> bool:
     return a.kind not in APPROVABLE or _judge(d, d.run.executions[a.execution], a.kind).is_readable
 
 
-def _judge(d: Draft, e: Execution, kind: ApprovalKind, action: ProposedAction | None = None) -> RuleVerdict:
-    return d.context.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.context.at, action, d.run.index.done))
+def _judge(d: Draft, e: Execution, kind: ApprovalKind) -> RuleVerdict:
+    return d.context.judge(RuleQuestion(kind, d.next_id, e.id, e.key, d.context.at, None, d.run.index.done))
 
 
 def _approval(
-    d: Draft,
-    e: Execution,
-    kind: ApprovalKind,
-    digest: str,
-    verdict: RuleVerdict,
-    reason: str = "",
-    action: ProposedAction | None = None,
+    d: Draft, e: Execution, kind: ApprovalKind, digest: str, verdict: RuleVerdict, reason: str = ""
 ) -> Approval:
     terms, at = verdict.terms, d.context.at
     return Approval(
@@ -105,9 +92,6 @@ def _approval(
         scope=verdict.scope,
         rules_revision=verdict.revision,
         priority=verdict.priority,
-        operation_type=action.operation_type if action else None,
-        risk=action.risk if action else None,
-        confidence=action.confidence if action else None,
         evaluated_rules=verdict.evaluated_rules,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from cairn.core.approval import Approval
@@ -42,12 +41,6 @@ def approved_before(run: Run, e: Execution, kind: ApprovalKind, digest: str, ver
     # Only the last decision counts, and only if approval would be requested on the same terms now.
     if not same or same[-1].status not in APPROVED_STATUSES or _terms(same[-1]) != _terms(verdict):
         return None
-    if kind is ApprovalKind.ACTION:
-        # A repeated proposal in one attempt is another action, so an attempt can reuse only as many approvals as an
-        # earlier attempt had.
-        counts = Counter((a.execution, a.attempt) for a in same)
-        if counts.pop((e.id, e.attempt), 0) >= max(counts.values(), default=0):
-            return None
     return same[-1]
 
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from cairn.core.budget import Budget
 from cairn.core.execution import Failure
 from cairn.core.frozen import Replaceable
-from cairn.core.rule_verdict import Judge, ProposedAction, no_rules
-from cairn.core.states import PassDecision, WaitingOn
+from cairn.core.rule_verdict import NO_VERDICT, Judge, RiskLevel, RuleVerdict, no_rules
+from cairn.core.states import ActionState, ApprovalKind, ApprovalStatus, PassDecision, WaitingOn
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,21 @@ class CommandContext(Replaceable):
     identities: frozenset[str] | None = None  # users, roles and groups that the sender can decide as; None: all
     over_budget: str = ""  # why the budget allows no model call now; empty if it does
     artifacts: ArtifactLookup = field(default=no_artifacts, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRequest:
+    """The approval to create for an action."""
+
+    action: str  # its id
+    kind: ApprovalKind  # action, or outcome if it is unknown whether it happened
+    digest: str  # of what people see
+    operation_type: str
+    risk: RiskLevel
+    confidence: float | None = None
+    verdict: RuleVerdict = NO_VERDICT
+    reason: str = ""
+    assigned_to: tuple[str, ...] = ()  # who is asked; empty: any approver
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +112,7 @@ class RollBack:
     target: int  # position of the last checkpoint to keep; -1 archives all
     with_runs: bool = False  # part of a rollback that archives later runs
     reason: str = ""
+    hold: bool = False  # leave the run paused
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +182,31 @@ class Decide:
     decision: str  # see transitions.DECISIONS
     digest: str | None = None  # of the content that was shown; None: the current content
     feedback: str = ""
-    answer: str | None = None  # checksum of the form answers or the modified parameters
-    modified_digest: str | None = None  # digest of the modified parameters
+    answer: str | None = None  # checksum of the form answers
+
+
+@dataclass(frozen=True, slots=True)
+class ActionDecided:
+    """People have voted on an action. `status` closes its approval; without it, more votes are needed."""
+
+    approval: str
+    decision: str
+    status: ApprovalStatus | None = None
+    digest: str = ""  # of what was shown
+    feedback: str = ""
+    answer: str | None = None  # checksum of the modified parameters
+    required: int = 1  # seats
+    filled: int = 1
+    assigned_to: tuple[str, ...] | None = None  # who can fill the seats after a modification; None: unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class ActionResumed:
+    """The obstacle of a held action is gone: its execution continues, or people are asked."""
+
+    execution: str
+    requests: tuple[ActionRequest, ...] = ()
+    withdrawn: tuple[str, ...] = ()  # approvals that no one can decide any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,20 +261,22 @@ class InputRequested:
 class ActionProposed:
     execution: str
     dispatch: int
-    digest: str  # of the action
-    action: ProposedAction
-    reasons: str = ""  # for the risk level
+    state: ActionState  # after it was judged
+    request: ActionRequest | None = None  # the approval that people or a rule give
+    reason: str = ""
     result_digest: str | None = None  # of the result so far
     outputs: tuple[ArtifactOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ActionOutcomeUnknown:
-    """An approved action was started, and its outcome is unknown."""
+class ActionHeld:
+    """The execution can't continue: an action may not start now, or its outcome is unknown."""
 
     execution: str
     dispatch: int
     reason: str = ""
+    requests: tuple[ActionRequest, ...] = ()
+    is_over: bool = False  # nothing holds the execution any more, so it continues
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,14 +379,23 @@ RunCommand = (
     | SetBudget
     | WarnBudget
 )
-ExecutionCommand = StartExecution | RetryExecution | CancelExecution | RequestRework | Decide | AssignApproval
+ExecutionCommand = (
+    StartExecution
+    | RetryExecution
+    | CancelExecution
+    | RequestRework
+    | Decide
+    | ActionDecided
+    | ActionResumed
+    | AssignApproval
+)
 Report = (
     ExecutionFinished
     | ExecutionFailed
     | ResultInvalid
     | InputRequested
     | ActionProposed
-    | ActionOutcomeUnknown
+    | ActionHeld
     | ReworkRequested
     | ExecutionBlocked
     | IterationLimitReached

@@ -76,7 +76,7 @@ class Execution(Replaceable):
     rework: Rework | None = None
     parent_execution: str | None = None  # parent_execution_id
     pending_rework: PendingRework | None = None
-    action_outcome_unknown: bool = False  # an approved action may or may not have been executed
+    has_actions: bool = False  # it has proposed an action
     archived_by: str | None = None  # rollback id
     has_workspace: bool = True
     errors: int = 0

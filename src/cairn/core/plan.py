@@ -22,6 +22,7 @@ class CheckpointPolicy:
     timeout: float | None = None
     on_timeout: OnFailure = OnFailure.PAUSE_PIPELINE
     max_revisions: int = 3
+    reuses_earlier_actions: bool = False  # an equal action that is done is not executed or asked about again
     on_invalid: OnInvalid = OnInvalid.RETRY
     max_validation_retries: int = 2
     digest: str = ""  # of the checkpoint's definition, which people see when they approve the start or fill in the form

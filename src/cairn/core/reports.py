@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import assert_never
 
 from cairn.core import approval_requests, rework
 from cairn.core.commands import (
-    ActionOutcomeUnknown,
+    ActionHeld,
     ActionProposed,
+    ActionRequest,
     BudgetReached,
     ExecutionBlocked,
     ExecutionFailed,
@@ -28,7 +30,15 @@ from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.core.events import EventType
 from cairn.core.execution import Execution, Failure, PendingRework, Rework
 from cairn.core.outcomes import accept_result, escalate, fail_for_good, retry_or_fail
-from cairn.core.states import ApprovalKind, ExecutionState, OnBlocker, OnInvalid, WaitingOn
+from cairn.core.states import (
+    ActionState,
+    ApprovalKind,
+    ApprovalStatus,
+    ExecutionState,
+    OnBlocker,
+    OnInvalid,
+    WaitingOn,
+)
 from cairn.core.transitions import ExecutionTransition
 
 
@@ -61,8 +71,8 @@ def apply(d: Draft, report: Report) -> None:
             approval_requests.request_input(d, e, ApprovalKind.INPUT, report.digest, report.question)
         case ActionProposed():
             _action_proposed(d, e, report)
-        case ActionOutcomeUnknown():
-            escalate(d, d.update(e.replace(action_outcome_unknown=True)), report.reason)
+        case ActionHeld():
+            _action_held(d, e, report)
         case ReworkRequested():
             _rework_requested(d, e, report)
         case ExecutionBlocked():
@@ -103,13 +113,39 @@ def validate_again(d: Draft, e: Execution, reason: str) -> None:
 def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
     if report.outputs:
         e = d.set_result(e, report.result_digest, report.outputs)
-    verdict = approval_requests.required_action_verdict(d, e, report.digest, report.action)
-    if verdict is None:
+    e = d.update(e.replace(has_actions=True))
+    if report.state in (ActionState.PROPOSED, ActionState.WAITING):
+        wait_for_action(d, e, report.reason, (report.request,) if report.request is not None else ())
+        return
+    if report.request is not None:
+        approval_requests.request_action(d, e, report.request)
+    d.make_ready(e)
+
+
+def _action_held(d: Draft, e: Execution, report: ActionHeld) -> None:
+    if report.is_over:
         d.make_ready(e)
     else:
-        e = d.move(e, ExecutionTransition.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
-        d.stage(e)
-        approval_requests.request_action(d, e, report.digest, report.action, verdict, report.reasons)
+        wait_for_action(d, e, report.reason, report.requests)
+
+
+def wait_for_action(d: Draft, e: Execution, reason: str, requests: Sequence[ActionRequest]) -> None:
+    """Wait until the actions of the execution are decided or may start. Ask people at most once for each action."""
+    e = d.move(e, ExecutionTransition.WAIT, reason, waiting_on=WaitingOn.ACTION_APPROVAL)
+    d.stage(e)
+    request_actions(d, e, requests)
+
+
+def request_actions(d: Draft, e: Execution, requests: Sequence[ActionRequest]) -> None:
+    """Ask people, unless they are asked already. Another question about the same action no longer applies."""
+    wanted = {request.action: request.kind for request in requests}
+    for a in d.run.pending_of(e.id):
+        if a.action is not None and wanted.get(a.action, a.kind) is not a.kind:
+            d.close(a, ApprovalStatus.WITHDRAWN, reason="another decision on the action is needed")
+    asked = {a.action for a in d.run.pending_of(e.id)}
+    for request in requests:
+        if request.action not in asked:
+            approval_requests.request_action(d, e, request)
 
 
 def _rework_requested(d: Draft, e: Execution, report: ReworkRequested) -> None:

@@ -16,6 +16,7 @@ from cairn.core.states import CLOSED, LIVE, OPEN, ExecutionState, RollbackTrigge
 from cairn.core.transitions import RunTransition
 
 UNDONE = "the rollback was undone"
+HELD = "the rollback was asked to hold the run"
 
 
 def executions_to_archive(run: Run, target: int) -> tuple[Execution, ...]:
@@ -52,6 +53,8 @@ def roll_back(d: Draft, c: RollBack) -> None:
     _archive(d, _record(before, c.rollback, c.target, archived), c.reason)
     for e in executions:
         notify_requester(d, e, "archived", c.reason)
+    if c.hold:
+        d.request_pause(HELD)
 
 
 def roll_back_failed(d: Draft, e: Execution) -> None:

@@ -22,6 +22,7 @@ _NOUNS = {
     ApprovalKind.COMPLETION: "results",
     ApprovalKind.ACTION: "actions",
     ApprovalKind.VALIDATION: "failed validations",
+    ApprovalKind.OUTCOME: "unknown outcomes",
     ApprovalKind.ESCALATION: "escalations",
     ApprovalKind.INPUT: "forms and questions",
 }

@@ -67,7 +67,7 @@ def label(status: RunStatus | ExecutionStatus) -> str:
 class WaitingOn(StrEnum):
     HUMAN_FORM = "human_form"  # a person fills in the checkpoint's form
     SCRIPT_INPUT = "script_input"  # a person provides the parameters of a script
-    ACTION_APPROVAL = "action_approval"  # a proposed action needs approval
+    ACTION_APPROVAL = "action_approval"  # an action needs a decision, or may not start now
     VALIDATION_FEEDBACK = "validation_feedback"  # a person decides on an invalid result
     QUESTION = "question"  # people answer a question of an agent
     ESCALATION = "escalation"  # people decide how to continue
@@ -81,6 +81,7 @@ class ApprovalKind(StrEnum):
     COMPLETION = "completion"  # accept the result?
     ACTION = "action"  # execute the proposed action?
     VALIDATION = "validation"  # accept a result that failed validation?
+    OUTCOME = "outcome"  # was the action executed?
     ESCALATION = "escalation"  # how to continue?
     INPUT = "input"  # a form or a question
 
@@ -104,6 +105,26 @@ class ActionEffect(StrEnum):
     READS = "reads"  # reads from a place that an admin named; not in the ledger
     SENDS = "sends"  # sends its arguments to a place that they choose, and changes nothing there
     CHANGES = "changes"  # changes something
+
+
+class ActionState(StrEnum):
+    PROPOSED = "proposed"  # not judged yet: actions are stopped or held, or too many are waiting
+    WAITING = "waiting"  # people decide
+    APPROVED = "approved"  # may start once, after another check
+    REFUSED = "refused"  # by people, or because it is not allowed
+    REUSED = "reused"  # an earlier result is used instead
+    TEST = "test"  # of a test run: nothing leaves Cairn
+    STARTED = "started"  # recorded before the first byte is sent
+    HANDED_OVER = "handed_over"  # the proposer has the approved parameters and carries it out
+    DONE = "done"
+    FAILED = "failed"  # certainly not done
+    UNKNOWN = "unknown"  # it may or may not have been done
+    WITHDRAWN = "withdrawn"  # its execution was repeated, archived or ended
+    EXPIRED = "expired"  # no decision in time
+
+
+EXECUTED = frozenset({ActionState.STARTED, ActionState.HANDED_OVER, ActionState.DONE, ActionState.UNKNOWN})
+NOT_STARTED = frozenset({ActionState.PROPOSED, ActionState.WAITING, ActionState.APPROVED})
 
 
 class ExecutionMode(StrEnum):

@@ -117,6 +117,12 @@ DECISIONS: dict[ApprovalKind, dict[str, ApprovalStatus]] = {
     K.START: {"approve": A.APPROVED, "refuse": A.REJECTED},
     K.COMPLETION: {"approve": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
     K.ACTION: {"approve": A.APPROVED, "modify": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
+    K.OUTCOME: {
+        "happened": A.APPROVED,
+        "did_not_happen": A.REJECTED,
+        "send_again": A.APPROVED,
+        "give_up": A.REJECTED,
+    },
     K.VALIDATION: {"accept": A.APPROVED, "feedback": A.REVISION_REQUESTED, "reject": A.REJECTED},
     K.ESCALATION: {"retry": A.APPROVED, "restart": A.APPROVED, "accept": A.APPROVED, "fail": A.REJECTED},
     K.INPUT: {"answer": A.APPROVED, "decline": A.REJECTED},

@@ -7,6 +7,8 @@ from typing import Any, assert_never
 from cairn.core import approval_decisions, rework, rollback
 from cairn.core.budget import Budget
 from cairn.core.commands import (
+    ActionDecided,
+    ActionResumed,
     ArchiveRun,
     AssignApproval,
     CancelExecution,
@@ -76,6 +78,10 @@ def command_execution(d: Draft, command: ExecutionCommand) -> None:
             _request_rework(d, command)
         case Decide():
             approval_decisions.decide(d, command)
+        case ActionDecided():
+            approval_decisions.apply_action_decision(d, command)
+        case ActionResumed():
+            approval_decisions.resume_action(d, command)
         case AssignApproval():
             approval_decisions.assign(d, command)
         case _:
@@ -181,7 +187,6 @@ def _retry(d: Draft, c: RetryExecution) -> None:
             outputs=(),
             pass_decision=None,
             pending_rework=None,
-            action_outcome_unknown=False,
             has_workspace=True,
         )
     )

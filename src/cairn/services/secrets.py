@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, cast
 from urllib.parse import quote
@@ -26,6 +27,9 @@ from cairn.store import tables as t
 from cairn.store.errors import NotFound
 
 C = t.secrets.c
+INTERNAL = "."  # prefix of the server's own secrets
+INTERNAL_BYTES = 32
+SERVER = "server"
 MIN_LENGTH, MAX_LENGTH = 4, 64 * 1024  # characters; a shorter value could not be masked without masking other text
 MASKED = "•••"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
@@ -98,6 +102,18 @@ class SecretStore:
             self._keys.keep_newest()
         return count
 
+    async def internal(self, name: str) -> str:
+        """A random secret of the server itself. Created on first use; users don't see it."""
+        if name not in await asyncio.to_thread(self._values):
+            at, keys = self._changes.clock.now(), self._keys.all() or self._keys.add()
+            ciphertext = encrypt(keys, name, token_urlsafe(INTERNAL_BYTES))
+            await self._changes.database.transact(lambda c: _create_internal(c, name, ciphertext, at))
+            self._forget()
+        value = await asyncio.to_thread(self.get, name)
+        if value is None:
+            raise SecretUnreadable(name)
+        return value
+
     # Reading
     def get(self, name: str) -> str | None:
         """The value, for use inside the server. None if the secret doesn't exist."""
@@ -112,7 +128,7 @@ class SecretStore:
         values = self._values()
 
         def read(connection: Connection) -> tuple[Sequence[Any], dict[str, str]]:
-            rows = connection.execute(sa.select(t.secrets).order_by(C.name)).all()
+            rows = connection.execute(sa.select(t.secrets).where(~C.name.startswith(INTERNAL)).order_by(C.name)).all()
             return rows, _pipeline_names(connection, {pipeline_id for row in rows for pipeline_id in row.pipelines})
 
         rows, names = self._changes.database.read(read)
@@ -205,6 +221,13 @@ def _partial_length(text: str, word: str) -> int:
             return len(text) - at
         at = text.find(word[:MIN_LENGTH], at + 1)
     return next((length for length in range(MIN_LENGTH - 1, 0, -1) if text.endswith(word[:length])), 0)
+
+
+def _create_internal(connection: Connection, name: str, ciphertext: str, at: datetime) -> None:
+    if connection.execute(sa.select(C.name).where(C.name == name)).first() is None:
+        row: dict[str, Any] = {"name": name, "ciphertext": ciphertext, "created_by": SERVER, "updated_by": SERVER}
+        row |= {"created_at": at, "updated_at": at, "hosts": [], "pipelines": [], "action_types": []}
+        connection.execute(sa.insert(t.secrets).values(row))
 
 
 def _save(change: AdminChange, name: str, ciphertext: str) -> None:

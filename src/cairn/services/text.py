@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any, cast
 
 MAX_LINE = 200  # characters
 # Controls, format characters such as changes of direction, surrogates, private use, unassigned.
@@ -13,6 +14,19 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 def sanitize(text: str) -> str:
     """Replace characters that a database can't store: NUL and lone surrogates."""
     return text.encode(errors="replace").decode().replace("\0", "\ufffd")
+
+
+def sanitize_value(value: Any) -> Any:
+    """The JSON value with its texts sanitized."""
+    match value:
+        case str():
+            return sanitize(value)
+        case list():
+            return [sanitize_value(item) for item in cast("list[Any]", value)]
+        case dict():
+            return {sanitize(str(k)): sanitize_value(v) for k, v in cast("dict[Any, Any]", value).items()}
+        case _:
+            return value
 
 
 def single_line(text: str, limit: int = MAX_LINE) -> str:

@@ -19,7 +19,7 @@ from cairn.store.lineage import save_lineage
 from cairn.store.plans import BoundedCache, CheckpointPlace, FolderLayout, PlanCache, PlanSource, document
 from cairn.store.runs.artifacts import NewArtifact, find_artifacts
 from cairn.store.runs.loading import LoadedRun, RunFacts, has_run, insert_run, load_run, new_run
-from cairn.store.runs.saving import save_run
+from cairn.store.runs.saving import save_events, save_run
 
 __all__ = [
     "BoundedCache",
@@ -49,6 +49,7 @@ __all__ = [
     "insert_run",
     "load_run",
     "new_run",
+    "save_events",
     "save_lineage",
     "save_run",
     "verify",

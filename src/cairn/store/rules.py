@@ -88,15 +88,21 @@ def save(
 
 
 def stop(
-    connection: sa.Connection, current: ActiveRuleVersion, stopped: bool, reason: str, by: str, at: datetime
+    connection: sa.Connection, current: ActiveRuleVersion, level: str | None, reason: str, by: str, at: datetime
 ) -> ActiveRuleVersion:
-    """Start or lift the emergency stop."""
+    """Start the emergency stop, change its level, or lift it. `level`: approvals, actions or None."""
+    stopped = level is not None
     updated = ActiveRuleVersion(current.scope, current.revision, stopped)
     number = connection.execute(sa.select(sa.func.coalesce(sa.func.max(S.number), 0))).scalar_one() + 1
-    row = {"number": number, "stopped": stopped, "reason": reason, "by": by, "at": at}
+    row = {"number": number, "stopped": stopped, "level": level, "reason": reason, "by": by, "at": at}
     connection.execute(sa.insert(emergency_stops).values(row))
     _activate(connection, current, updated)
     return updated
+
+
+def stop_level(connection: sa.Connection) -> str | None:
+    """The level of the current emergency stop, or None."""
+    return connection.execute(sa.select(S.level).order_by(S.number.desc()).limit(1)).scalar()
 
 
 def update_stop_reason(connection: sa.Connection, reason: str) -> str | None:

@@ -71,6 +71,13 @@ def write_call(
     )
 
 
+def link_call(connection: sa.Connection, execution_id: str, revision: int, number: int, action_id: str) -> None:
+    """Record which action a call proposed, or whose outcome it was given again."""
+    c = execution_calls.c
+    same = (c.execution_id == execution_id, c.revision_iteration == revision, c.number == number)
+    connection.execute(sa.update(execution_calls).where(*same).values(action_id=action_id))
+
+
 def calls_of(connection: sa.Connection, execution_id: str, revision: int) -> list[Any]:
     """Return the recorded calls in order."""
     c = execution_calls.c

@@ -9,10 +9,11 @@ from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
 from tests.mentions import mentions
-from tests.services.actions.test_actions import REFUND, mail_action, pending_approval, proposing
+from tests.services.actions.deciding import question
+from tests.services.actions.test_actions import REFUND, mail_action, proposing
 from tests.services.app import App, form, step
 from tests.services.approvals.test_terms import person
-from tests.services.rule_files import rule, second_approver
+from tests.services.rule_files import add_users, rule
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -60,11 +61,11 @@ async def test_every_approval_has_a_title(app: App) -> None:
 
 async def test_the_queue_shows_parameters_that_one_of_several_approvers_modified(app: App) -> None:
     """The proposed parameters are stored, too."""
-    await second_approver(app)
+    await add_users(app, person("ann"), person("bob"))
     pipeline = await app.pipeline(proposing(app, mail_action()))
     await rule(app, FOUR_EYES, pipeline)
     run = await app.start(pipeline)
-    detail = await pending_approval(app, run)
+    detail = await question(app, run)
     assert (detail.title, detail.on_timeout, detail.escalate_to) == (SENT, OnExpiry.ESCALATE, ["admin"])
     assert detail.action is not None
     assert (detail.action.current_parameters, detail.action.approved_parameters) == (REFUND, None)
@@ -79,7 +80,7 @@ async def test_the_queue_shows_parameters_that_one_of_several_approvers_modified
         1,
         2,
     )
-    changed = await pending_approval(app, run)
+    changed = await question(app, run)
     assert changed.action is not None
     assert (changed.action.parameters, changed.action.approved_parameters) == (REFUND, None)
     assert changed.action.current_parameters == {**REFUND, "subject": "Sorry"}

@@ -13,6 +13,7 @@ from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.core.states import RunStatus
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.batches import BatchDecision
 from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
 from cairn.services.errors import InvalidInput
@@ -269,7 +270,7 @@ async def test_a_batch_decides_each_approval_separately(app: App) -> None:
     pending = [await pending_approval(app, run) for run in runs]
     items = [(a.approval_id, a.digest) for a in pending]
     items[1] = (items[1][0], "0" * 64)  # another digest than that of the current content
-    done = await app.cairn.batches.decide([*items, ("unknown", None)], "approve", "", actor=ADMIN)
+    done = await app.cairn.batches.decide([*items, ("unknown", None)], BatchDecision("approve"), actor=ADMIN)
     assert (done.decided, done.failed) == (2, 2)
     assert [(i.status, i.error_message is None) for i in done.items] == [
         ("approved", True),

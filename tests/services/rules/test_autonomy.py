@@ -15,7 +15,7 @@ from cairn.services.rules.views import Backtest, RuleAutonomy
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
 from tests.services.app import App, step
-from tests.services.rule_files import REVIEWER, approvals, rule, why
+from tests.services.rule_files import REVIEWER, approvals, rule, second_approver, why
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -36,13 +36,15 @@ async def refund_pipeline(app: App) -> str:
 
     @app.function("refund")
     async def refund(ctx: Ctx) -> Any:
-        return {"decision": ctx.propose_action("refund", {"amount": ctx.inputs["input"]["amount"]}).decision}
+        answer = await ctx.propose_action("refund", {"amount": ctx.inputs["input"]["amount"]})
+        return {"decision": answer.decision}
 
     return await app.pipeline(step("pay", "refund"), actions=ACTIONS)
 
 
 async def decide_refund(app: App, pipeline: str, amount: float, decision: str, **fields: Any) -> str:
     """Start a run and decide on its refund. Returns the id of the approval."""
+    await second_approver(app)
     run = await app.start(pipeline, input={"amount": amount})
     approval = await app.wait_until(lambda: next(iter(app.run(run).pending_approvals), None))
     await app.cairn.approvals.decide(approval.approval_id, decision, actor=REVIEWER, **fields)

@@ -134,7 +134,7 @@ async def test_transient_model_errors_are_retried_and_permanent_ones_are_not(app
 
 # ---- deferred tools ------------------------------------------------------------------------------------------
 async def test_an_agent_continues_with_the_modified_parameters_of_its_action(app: App) -> None:
-    mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "amount": 99.99}
+    mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "values": {"amount": 99.99}}
     wrong = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "Defective."}
 
     def respond(request: ReceivedRequest) -> Reply:
@@ -160,13 +160,18 @@ async def test_an_agent_continues_with_the_modified_parameters_of_its_action(app
     assert app.execution(run, "refund").waiting_on == "action_approval"
     await app.reopen()  # the proposal survives a restart
     await app.cairn.approvals.decide(
-        approval.approval_id, "approve", digest=approval.digest, modified_params={"amount": 89.99}, actor=ADMIN
+        approval.approval_id,
+        "approve",
+        digest=detail.digest,
+        modified_params={"values": {"amount": 89.99}},
+        learn=True,
+        actor=ADMIN,
     )
     await app.wait_for_run(run, "completed")
     assert len(app.mail.mails) == 1
     assert len(models.requests) == 3
-    assert '"amount": 89.99' in models.requests[2].last
-    assert '"outcome": "done"' in models.requests[2].last
+    assert "You get 89.99." in models.requests[2].last
+    assert '"state": "done"' in models.requests[2].last
     models.requests.clear()
     await app.start(pipeline)
     await app.wait_until(lambda: len(models.requests) >= 1 or None)

@@ -1,5 +1,11 @@
 import { asYaml, client, unwrap } from './client'
-import type { Approval, BudgetLimits, CreateReworkRequest, CreateRollbackRequest } from './types'
+import type {
+  Approval,
+  BudgetLimits,
+  CreateReworkRequest,
+  CreateRollbackRequest,
+  DecideRequest,
+} from './types'
 
 const pipelinePath = (pipeline_id: string) => ({ path: { pipeline_id } })
 const runPath = (run_id: string) => ({ path: { run_id } })
@@ -100,12 +106,16 @@ type Decision =
   | 'retry'
   | 'restart'
   | 'fail'
+  | 'happened'
+  | 'did_not_happen'
+  | 'send_again'
+  | 'give_up'
 
 /** A decision always includes the digest of the content that was shown. */
 export const decide = (
   approval: Pick<Approval, 'approval_id' | 'digest'>,
   decision: string,
-  input: { feedback?: string; reason?: string; modified_params?: Record<string, unknown> } = {},
+  input: Omit<DecideRequest, 'digest'> = {},
 ) =>
   unwrap(
     client.PUT('/api/approvals/{approval_id}/{decision}', {

@@ -1720,6 +1720,151 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Actions
+         * @description List actions, newest first.
+         */
+        get: operations["listActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/executed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Executed Actions
+         * @description List what a run and the runs that it retries have executed, or may have executed, newest first.
+         *
+         *     A rollback, a retry or a restart doesn't undo these actions.
+         */
+        get: operations["listExecutedActions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/gate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Action Gate
+         * @description Get whether actions can start. After a restore, they are held until an admin has reviewed what was lost.
+         */
+        get: operations["getActionGate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/gate/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release Actions
+         * @description Let actions start again after a restore. The unknown outcomes stay open until they are settled.
+         */
+        post: operations["releaseActions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/{action_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Action
+         * @description Get an action with its exact request, its votes and its outcome.
+         */
+        get: operations["getAction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/{action_id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle Action
+         * @description Settle an action whose outcome is unknown.
+         *
+         *     The people who can approve the action decide: it happened, it did not happen, or it is sent again. Any approver
+         *     can give up on it.
+         */
+        post: operations["settleAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/{action_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke Action
+         * @description Refuse an action that has not started, even if it is approved. Possible while actions are stopped or held.
+         */
+        post: operations["revokeAction"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals": {
         parameters: {
             query?: never;
@@ -1851,6 +1996,10 @@ export interface paths {
         /**
          * Decide Approval
          * @description Decide an approval. If `digest` is not that of the current content, the request fails with 409.
+         *
+         *     Approving an action that repeats earlier ones needs `on_repeat`. Without it, the 409 lists them as `repeats`, with
+         *     the `choices` and the `digest` to send. The decisions `happened`, `did_not_happen`, `send_again` and `give_up`
+         *     settle an unknown outcome.
          */
         put: operations["decideApproval"];
         post?: never;
@@ -2633,14 +2782,15 @@ export interface paths {
         };
         /**
          * Get Emergency Stop
-         * @description Get the emergency stop: whether automatic approvals are stopped, by whom and why.
+         * @description Get the emergency stop: whether automatic approvals or all actions are stopped, by whom and why.
          */
         get: operations["getEmergencyStop"];
         /**
          * Set Emergency Stop
          * @description Stop all automatic approvals, or lift the stop. During a stop, people decide all of them.
          *
-         *     Stopping again replaces the reason.
+         *     With the level `actions`, no action starts either, not even one that people have approved. Approvals stay valid
+         *     for when the stop is lifted. Only admins can lift a stop or lower its level. Stopping again replaces the reason.
          */
         put: operations["setEmergencyStop"];
         post?: never;
@@ -2843,7 +2993,7 @@ export interface paths {
         };
         /**
          * Get Health
-         * @description Get the status of the server and the result of the last check of the folder tree.
+         * @description Get the status of the server, whether actions can start, and the result of the last check of the folder tree.
          */
         get: operations["getHealth"];
         put?: never;
@@ -2908,11 +3058,241 @@ export interface components {
             display_name?: string | null;
         };
         /**
+         * ActionDetail
+         * @description An action with its place, its votes and what you can do about it.
+         */
+        ActionDetail: {
+            /**
+             * Action Id
+             * Format: uuid
+             */
+            action_id: string;
+            /** Operation Type */
+            operation_type: string;
+            state: components["schemas"]["ActionState"];
+            /** State Reason */
+            state_reason: string;
+            effect: components["schemas"]["ActionEffect"];
+            /** Summary */
+            summary: string;
+            /** Version */
+            version: number;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Current Parameters */
+            current_parameters: {
+                [key: string]: unknown;
+            };
+            /** Approved Parameters */
+            approved_parameters: {
+                [key: string]: unknown;
+            } | null;
+            /** Request */
+            request: {
+                [key: string]: unknown;
+            };
+            /** Facts */
+            facts: {
+                [key: string]: unknown;
+            };
+            /** Untrusted */
+            untrusted: boolean;
+            /** Repeats */
+            repeats: components["schemas"]["ActionSummary"][];
+            /** Approved By */
+            approved_by: string;
+            /** Approved Until */
+            approved_until: string | null;
+            /** Occurrence */
+            occurrence: number | null;
+            /** Reused From */
+            reused_from: string | null;
+            /** Reported By */
+            reported_by: string;
+            /** Parameters Schema */
+            parameters_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** Reasoning */
+            reasoning: string;
+            /** Confidence */
+            confidence: number | null;
+            risk_level: components["schemas"]["RiskLevel"];
+            proposed_risk_level: components["schemas"]["RiskLevel"] | null;
+            /** Risk Reasons */
+            risk_reasons: string[];
+            /** Supporting Data */
+            supporting_data: unknown;
+            /** Executed By Cairn */
+            executed_by_cairn: boolean;
+            /** Result */
+            result: unknown;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /** Approval Id */
+            approval_id: string | null;
+            /**
+             * Proposed At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            proposed_at: string;
+            /** Modified */
+            modified: boolean;
+            /** Settled */
+            settled: boolean;
+            /** Resend Permitted */
+            resend_permitted: boolean;
+            /** Digest */
+            digest: string;
+            /** Votes */
+            votes: components["schemas"]["ActionVote"][];
+            /** Available Commands */
+            available_commands: string[];
+        };
+        /**
          * ActionEffect
          * @description What an action does outside of Cairn.
          * @enum {string}
          */
         ActionEffect: "reads" | "sends" | "changes";
+        /**
+         * ActionGate
+         * @description Whether actions can start.
+         */
+        ActionGate: {
+            /** Held */
+            held: boolean;
+            /** Stopped */
+            stopped: boolean;
+            /** Reason */
+            reason: string;
+            /** Changed At */
+            changed_at: string | null;
+            /** Changed By */
+            changed_by: string;
+            /** Unknown */
+            unknown: components["schemas"]["ActionSummary"][];
+        };
+        /**
+         * ActionPage
+         * @description Actions, newest first.
+         */
+        ActionPage: {
+            /** Items */
+            items: components["schemas"]["ActionSummary"][];
+            /**
+             * Next Cursor
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
+             */
+            next_cursor: string | null;
+        };
+        /**
+         * ActionState
+         * @enum {string}
+         */
+        ActionState: "proposed" | "waiting" | "approved" | "refused" | "reused" | "test" | "started" | "handed_over" | "done" | "failed" | "unknown" | "withdrawn" | "expired";
+        /**
+         * ActionSummary
+         * @description An action in a list.
+         */
+        ActionSummary: {
+            /**
+             * Action Id
+             * Format: uuid
+             */
+            action_id: string;
+            /** Operation Type */
+            operation_type: string;
+            /** Summary */
+            summary: string;
+            state: components["schemas"]["ActionState"];
+            /** State Reason */
+            state_reason: string;
+            effect: components["schemas"]["ActionEffect"];
+            risk_level: components["schemas"]["RiskLevel"];
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /** Approval Id */
+            approval_id: string | null;
+            /** Approved By */
+            approved_by: string;
+            /** Settled */
+            settled: boolean;
+            /** Modified */
+            modified: boolean;
+            /** Result */
+            result: unknown;
+            /**
+             * Proposed At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            proposed_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+        };
+        /**
+         * ActionVote
+         * @description A vote on an action. It counts while it was cast on the current version.
+         */
+        ActionVote: {
+            /** By */
+            by: string;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            at: string;
+            /** Choice */
+            choice: string;
+            /** On Repeat */
+            on_repeat: string | null;
+            /** Version */
+            version: number;
+            /** Digest */
+            digest: string;
+        };
         /** AddCommentRequest */
         AddCommentRequest: {
             /** Text */
@@ -3148,7 +3528,7 @@ export interface components {
          * ApprovalKind
          * @enum {string}
          */
-        ApprovalKind: "start" | "completion" | "action" | "validation" | "escalation" | "input";
+        ApprovalKind: "start" | "completion" | "action" | "validation" | "outcome" | "escalation" | "input";
         /**
          * ApprovalPage
          * @description Approvals in the requested order.
@@ -3203,6 +3583,11 @@ export interface components {
             modified_params?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * On Repeat
+             * @description What to do if an action repeats earlier ones.
+             */
+            on_repeat?: ("use_earlier" | "execute_again") | null;
         };
         /** ArchivedArtifact */
         ArchivedArtifact: {
@@ -4092,6 +4477,11 @@ export interface components {
             /** User Reason */
             user_reason?: string | null;
             /**
+             * Hold
+             * @description Whether to leave the run paused. Default: if it repeats work that has executed actions.
+             */
+            hold?: boolean | null;
+            /**
              * Rollback Id
              * @description Your own id, so that you can repeat the request safely.
              */
@@ -4303,6 +4693,9 @@ export interface components {
         /**
          * DecideBatchRequest
          * @description One decision on several approvals of one kind. Each succeeds or fails on its own.
+         *
+         *     Actions that repeat earlier ones, and actions whose proposals read content from outside or came from a simulated
+         *     model, can only be approved one by one.
          */
         DecideBatchRequest: {
             /**
@@ -4316,6 +4709,11 @@ export interface components {
              * @default
              */
             feedback?: string;
+            /**
+             * On Repeat
+             * @description Use the earlier results of actions that repeat earlier ones.
+             */
+            on_repeat?: "use_earlier" | null;
             /** Items */
             items: components["schemas"]["BatchItem"][];
         };
@@ -4351,6 +4749,23 @@ export interface components {
             modified_params?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * On Repeat
+             * @description What to do if the action repeats earlier ones. Without it, approving a repeat is 409.
+             */
+            on_repeat?: ("use_earlier" | "execute_again") | null;
+            /**
+             * Override
+             * @description Approve as an admin, instead of the people who are asked. Requires a reason.
+             * @default false
+             */
+            override?: boolean;
+            /**
+             * Learn
+             * @description Show your changes of the parameters to agents as an example.
+             * @default false
+             */
+            learn?: boolean;
         };
         /**
          * DefinitionChange
@@ -4764,11 +5179,13 @@ export interface components {
         };
         /**
          * EmergencyStop
-         * @description Whether automatic approvals are stopped.
+         * @description Whether automatic approvals are stopped, and with the level `actions` all actions too.
          */
         EmergencyStop: {
             /** Stopped */
             stopped: boolean;
+            /** Level */
+            level: ("approvals" | "actions") | null;
             /** Reason */
             reason: string;
             /** By */
@@ -5129,6 +5546,12 @@ export interface components {
              * @enum {string}
              */
             database: "sqlite" | "postgresql";
+            /**
+             * Actions
+             * @description `stopped` by people, or `held` until an admin has reviewed a restored database.
+             * @enum {string}
+             */
+            actions: "running" | "stopped" | "held";
             drift: components["schemas"]["DriftStatus"] | null;
         };
         /**
@@ -6190,6 +6613,23 @@ export interface components {
              */
             suggestions?: string[];
             /**
+             * Repeats
+             * @description Earlier actions that the action repeats. Send one of `choices` as `on_repeat`.
+             * @default null
+             */
+            repeats?: components["schemas"]["RepeatedAction"][] | null;
+            /**
+             * Choices
+             * @default null
+             */
+            choices?: string[] | null;
+            /**
+             * Digest
+             * @description Of what you decide on now.
+             * @default null
+             */
+            digest?: string | null;
+            /**
              * Instance
              * @description The id of an internal error in the server log.
              * @default null
@@ -6224,8 +6664,21 @@ export interface components {
          * @description The proposed action, its reasons and its outcome.
          */
         ProposedAction: {
+            /**
+             * Action Id
+             * Format: uuid
+             */
+            action_id: string;
             /** Operation Type */
             operation_type: string;
+            state: components["schemas"]["ActionState"];
+            /** State Reason */
+            state_reason: string;
+            effect: components["schemas"]["ActionEffect"];
+            /** Summary */
+            summary: string;
+            /** Version */
+            version: number;
             /** Parameters */
             parameters: {
                 [key: string]: unknown;
@@ -6238,6 +6691,28 @@ export interface components {
             approved_parameters: {
                 [key: string]: unknown;
             } | null;
+            /** Request */
+            request: {
+                [key: string]: unknown;
+            };
+            /** Facts */
+            facts: {
+                [key: string]: unknown;
+            };
+            /** Untrusted */
+            untrusted: boolean;
+            /** Repeats */
+            repeats: components["schemas"]["ActionSummary"][];
+            /** Approved By */
+            approved_by: string;
+            /** Approved Until */
+            approved_until: string | null;
+            /** Occurrence */
+            occurrence: number | null;
+            /** Reused From */
+            reused_from: string | null;
+            /** Reported By */
+            reported_by: string;
             /** Parameters Schema */
             parameters_schema: {
                 [key: string]: unknown;
@@ -6254,8 +6729,6 @@ export interface components {
             supporting_data: unknown;
             /** Executed By Cairn */
             executed_by_cairn: boolean;
-            /** Outcome */
-            outcome: string;
             /** Result */
             result: unknown;
             /** Started At */
@@ -6367,6 +6840,23 @@ export interface components {
             path: string;
             /** Revision */
             revision: number;
+        };
+        /**
+         * RepeatedAction
+         * @description An earlier action that an action repeats.
+         */
+        RepeatedAction: {
+            /** Id */
+            id: string;
+            state: components["schemas"]["ActionState"];
+            /** Result */
+            result: unknown;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            at: string;
         };
         /** ReplacedArtifact */
         ReplacedArtifact: {
@@ -6554,6 +7044,11 @@ export interface components {
              * @description Pass this as `cursor` to get the next page. Null on the last page.
              */
             next_cursor: string | null;
+        };
+        /** RevokeActionRequest */
+        RevokeActionRequest: {
+            /** Reason */
+            reason: string;
         };
         /**
          * ReworkItem
@@ -6794,6 +7289,12 @@ export interface components {
             stopped_executions: components["schemas"]["StoppedExecution"][];
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
+            /** Executed Actions */
+            executed_actions: components["schemas"]["ActionSummary"][];
+            /** Withdrawn Actions */
+            withdrawn_actions: components["schemas"]["ActionSummary"][];
+            /** Hold */
+            hold: boolean;
             /** Size Bytes */
             size_bytes: number;
             resumes_with: components["schemas"]["ResumePoint"];
@@ -7623,11 +8124,18 @@ export interface components {
         };
         /**
          * SetEmergencyStopRequest
-         * @description The emergency stop of automatic approvals.
+         * @description The emergency stop of automatic approvals or of all actions.
          */
         SetEmergencyStopRequest: {
             /** Stopped */
             stopped: boolean;
+            /**
+             * Level
+             * @description `approvals`: rules approve nothing. `actions`: no action starts either, even if approved.
+             * @default approvals
+             * @enum {string}
+             */
+            level?: "approvals" | "actions";
             /**
              * Reason
              * @description Required to stop.
@@ -7670,6 +8178,23 @@ export interface components {
              * @description Action types, or `mcp:SERVER` for the settings of an MCP server.
              */
             action_types: string[];
+        };
+        /**
+         * SettleActionRequest
+         * @description What happened to an action whose outcome is unknown.
+         */
+        SettleActionRequest: {
+            /**
+             * Answer
+             * @description `send_again` repeats it with the same idempotency key. `give_up` leaves it unknown.
+             * @enum {string}
+             */
+            answer: "happened" | "did_not_happen" | "send_again" | "give_up";
+            /**
+             * Feedback
+             * @default
+             */
+            feedback?: string;
         };
         /**
          * SignInOptions
@@ -21626,6 +22151,805 @@ export interface operations {
             };
         };
     };
+    listActions: {
+        parameters: {
+            query?: {
+                /** @description One of these. */
+                state?: components["schemas"]["ActionState"][] | null;
+                /** @description Operation type of the action. */
+                operation_type?: string | null;
+                run_id?: string | null;
+                pipeline_id?: string | null;
+                /** @description Only actions with an unknown outcome to settle. */
+                unsettled?: boolean;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionPage"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listExecutedActions: {
+        parameters: {
+            query: {
+                run_id: string;
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionPage"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getActionGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionGate"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    releaseActions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionGate"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the action. */
+                action_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionDetail"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    settleAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the action. */
+                action_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "answer": "happened",
+                 *       "feedback": "The customer has the email"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SettleActionRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionDetail"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeAction: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the action. */
+                action_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "The order was cancelled"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RevokeActionRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionDetail"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listApprovals: {
         parameters: {
             query?: {
@@ -22436,7 +23760,7 @@ export interface operations {
                 /** @description Id of the approval. */
                 approval_id: string;
                 /** @description The available decisions depend on the kind. */
-                decision: "approve" | "revise" | "reject" | "refuse" | "answer" | "decline" | "accept" | "feedback" | "retry" | "restart" | "fail";
+                decision: "approve" | "revise" | "reject" | "refuse" | "answer" | "decline" | "accept" | "feedback" | "retry" | "restart" | "fail" | "happened" | "did_not_happen" | "send_again" | "give_up";
             };
             cookie?: never;
         };
@@ -28058,6 +29382,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "stopped": true,
+                 *       "level": "approvals",
                  *       "reason": "Refunds look odd"
                  *     }
                  */

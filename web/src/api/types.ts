@@ -4,6 +4,7 @@ import type { components } from './schema'
 type Schemas = components['schemas']
 
 export type ActionDetail = NonNullable<ApprovalDetail['action']>
+export type ActionState = Schemas['ActionState']
 export type Approval = Schemas['Approval']
 export type ApprovalDetail = Schemas['ApprovalDetail']
 export type ApprovalKind = Schemas['ApprovalKind']
@@ -28,6 +29,7 @@ export type CreateOwnTokenRequest = Schemas['CreateOwnTokenRequest']
 export type CreateReworkRequest = Schemas['CreateReworkRequest']
 export type CreateRollbackRequest = Schemas['CreateRollbackRequest']
 export type CreateTokenRequest = Schemas['CreateTokenRequest']
+export type DecideRequest = Partial<Schemas['DecideRequest']>
 export type DefinitionFinding = Schemas['DefinitionFinding']
 export type Delegation = Schemas['Delegation']
 export type Delivery = Schemas['Delivery']

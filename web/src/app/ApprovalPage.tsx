@@ -8,9 +8,11 @@ import * as queries from '~/api/approvals'
 import { run as runQuery } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
-import { ActionDetails, Reasoning, SupportingData } from '~/features/actions/ActionDetails'
+import { Reasoning, SupportingData } from '~/features/actions/ActionDetails'
 import { ActionOutcome } from '~/features/actions/ActionOutcome'
+import { ActionRequest } from '~/features/actions/ActionRequest'
 import { ModifyDrawer } from '~/features/actions/ModifyDrawer'
+import { type OnRepeat, RepeatChoice } from '~/features/actions/RepeatChoice'
 import { ApprovalDetails, ApprovalSummary } from '~/features/approvals/ApprovalDetails'
 import { ApprovalPager, useApprovalPager } from '~/features/approvals/ApprovalPager'
 import { Comments } from '~/features/approvals/Comments'
@@ -57,6 +59,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
   const roles = useRoles()
   const phone = useMediaQuery('(max-width: 760px)', false)
   const [comment, setComment] = useState('')
+  const [onRepeat, setOnRepeat] = useState<OnRepeat | null>(null)
   const [modifying, setModifying] = useState(false)
   const [reassigning, setReassigning] = useState(false)
   const pinned = usePinned(approval.digest, approval)
@@ -69,15 +72,15 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
   const decidedByOthers = !pending && decidedHere === false
   const allowed = pending && approval.can_decide
   const { action } = shown
-  const parameters: Parameters = action?.current_parameters ?? NONE
+  const needsChoice = approval.kind === 'action' && (action?.repeats.length ?? 0) > 0
   const closeModify = () => {
     setModifying(false)
     decision.clearProblem()
   }
-  const approveModified = async (modified_params: Parameters, changes: number) => {
+  const approveModified = async (modified_params: Parameters, changes: number, learn: boolean) => {
     const feedback = comment.trim() === '' ? {} : { feedback: comment.trim() }
     const message = `Approved with ${pluralize(changes, 'change')}.`
-    if (await decision.submit('approve', message, { ...feedback, modified_params })) {
+    if (await decision.submit('approve', message, { ...feedback, modified_params, learn })) {
       setDecidedHere(true)
       closeModify()
     }
@@ -117,7 +120,12 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
             <ActionOutcome approval={approval} />
             {action !== null && (
               <>
-                <ActionDetails action={action} parameters={parameters} />
+                <ActionRequest action={action} />
+                <RepeatChoice
+                  action={action}
+                  value={onRepeat}
+                  onChange={allowed && approval.kind === 'action' ? setOnRepeat : undefined}
+                />
                 <Reasoning text={action.reasoning} />
                 <SupportingData data={action.supporting_data} />
               </>
@@ -158,6 +166,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
               <ChangedNotice
                 onShowCurrent={() => {
                   pinned.showCurrent()
+                  setOnRepeat(null)
                   decision.clearProblem()
                   setModifying(false)
                 }}
@@ -176,6 +185,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
                 possible={approval.available_decisions}
                 decision={decision}
                 comment={comment}
+                onRepeat={needsChoice ? onRepeat : undefined}
                 onModify={action === null ? undefined : () => setModifying(true)}
                 initialShortcut={initialShortcut}
                 onDecided={() => setDecidedHere(true)}

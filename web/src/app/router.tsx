@@ -12,7 +12,7 @@ type RulesSearch = { pipeline?: string; tab?: (typeof RULE_TABS)[number]; edit?:
 
 const oneOf = <T extends string>(values: readonly T[], value: unknown) =>
   values.find((candidate) => candidate === value)
-const KINDS = ['action', 'completion', 'start', 'input', 'validation', 'escalation'] as const
+const KINDS = ['action', 'outcome', 'completion', 'start', 'input', 'validation', 'escalation'] as const
 const RISKS = ['critical', 'high', 'medium', 'low'] as const
 const SORTS = ['deadline', 'age', 'risk', 'priority'] as const
 

@@ -1,3 +1,5 @@
+import type { ActionState } from '~/api/types'
+
 export type Parameters = Record<string, unknown>
 
 const PLACEHOLDER = /\{\{ *([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*) *\}\}/g
@@ -52,13 +54,15 @@ export function approveLabel(operation: string | null): string {
 }
 
 /** The outcome of an approved action in words. Null if there is none yet. */
-export function outcomeText(
-  action: { outcome: string; operation_type: string; result: unknown },
-  isExecuted: boolean,
-): { tone: 'green' | 'red' | 'ochre' | 'blue' | 'grey'; title: string; detail: string } | null {
+export function outcomeText(action: {
+  state: ActionState
+  operation_type: string
+  state_reason: string
+  result: unknown
+}): { tone: 'green' | 'red' | 'ochre' | 'blue' | 'grey'; title: string; detail: string } | null {
   const result = isRecord(action.result) ? action.result : {}
   const error = toLine(result.error)
-  switch (action.outcome) {
+  switch (action.state) {
     case 'done':
       if (result.confirmed_by !== undefined) {
         const by = toLine(result.confirmed_by)
@@ -68,15 +72,31 @@ export function outcomeText(
         ? { tone: 'green', title: `Sent to ${toLine(result.to)}.`, detail: toLine(result.server) }
         : { tone: 'green', title: 'Executed.', detail: responseText(result.status) }
     case 'failed':
-      return { tone: 'red', title: 'Approved, but the execution failed.', detail: error }
+      return {
+        tone: 'red',
+        title: 'Approved, but the execution failed.',
+        detail: error || action.state_reason,
+      }
     case 'unknown':
-      return { tone: 'ochre', title: 'It is unknown whether the action was executed.', detail: error }
-    case 'returned':
+      return {
+        tone: 'ochre',
+        title: 'It is unknown whether the action was executed.',
+        detail: error || action.state_reason,
+      }
+    case 'reused':
+      return { tone: 'grey', title: 'Not executed: the earlier result is used.', detail: '' }
+    case 'handed_over':
       return { tone: 'green', title: 'The approved parameters were returned to the proposer.', detail: '' }
     case 'test':
       return { tone: 'grey', title: 'Not executed: this was a test run.', detail: '' }
+    case 'started':
+      return { tone: 'blue', title: 'Executing.', detail: '' }
+    case 'approved':
+      return { tone: 'blue', title: 'Approved, but not started yet.', detail: action.state_reason }
+    case 'withdrawn':
+      return { tone: 'grey', title: 'Not executed: the action was withdrawn.', detail: action.state_reason }
     default:
-      return isExecuted ? { tone: 'blue', title: 'Executing.', detail: '' } : null
+      return null
   }
 }
 

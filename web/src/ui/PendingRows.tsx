@@ -5,6 +5,7 @@ import {
   IconClock,
   IconFileCheck,
   IconForms,
+  IconHelpCircle,
   IconMail,
   IconPlayerPlay,
 } from '@tabler/icons-react'
@@ -76,6 +77,7 @@ export function manualStartItems(run: RunSummary): PendingItem[] {
 
 const ICONS: Partial<Record<PendingItem['kind'], typeof IconForms>> = {
   action: IconBolt,
+  outcome: IconHelpCircle,
   input: IconForms,
   start: IconPlayerPlay,
   'manual start': IconPlayerPlay,

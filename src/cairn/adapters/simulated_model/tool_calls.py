@@ -140,6 +140,8 @@ def _proposal(
     risk = {"risk_level": found["risk"]} if found else {}
     schema = json.loads(found["schema"]) if found and found["schema"] else None
     parameters = schema_value(schema, values) if schema is not None else _default_parameters(operation_type, values)
+    if isinstance(parameters, dict):  # artifacts that may not exist
+        cast("dict[str, Any]", parameters).pop("attachments", None)
     supporting = {"supporting_data": data} if (data := _supporting_data(prompt)) else {}
     return {"operation_type": operation_type, "parameters": parameters, **risk, **supporting}
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.api.examples import story
+from cairn.api.examples import actions, story
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
-from cairn.services.actions.declared_types import SEND_EMAIL
 from cairn.services.actions.views import (
     LearningCase,
     LearningCasePage,
@@ -16,22 +15,12 @@ from cairn.services.actions.views import (
     ModificationRates,
     ModifyValidation,
     ParameterChange,
-    ProposedAction,
 )
 from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResult, BatchDecisionResults
 
 
-def _parameters() -> dict[str, Any]:
-    return {
-        "to": "customer@example.com",
-        "subject": "Refund Confirmation - Order #12345",
-        "amount": 99.99,
-        "body": "Your refund of ${{ amount }} has been processed.",
-    }
-
-
 def _modified_parameters() -> dict[str, Any]:
-    return {**_parameters(), "amount": 89.99}
+    return {**actions.parameters(), "amount": 89.99}
 
 
 def _change() -> ParameterChange:
@@ -40,37 +29,16 @@ def _change() -> ParameterChange:
     )
 
 
-def _action() -> ProposedAction:
-    return ProposedAction(
-        operation_type="send_email",
-        parameters=_parameters(),
-        current_parameters=_parameters(),
-        approved_parameters=None,
-        parameters_schema=SEND_EMAIL,
-        reasoning="The customer asked for a refund of a defective product; the purchase is confirmed.",
-        confidence=0.87,
-        risk_level=RiskLevel.HIGH,
-        proposed_risk_level=RiskLevel.HIGH,
-        risk_reasons=["The pipeline declares send_email as high."],
-        supporting_data={"customer": {"orders": 15, "refunds": 0}},
-        executed_by_cairn=True,
-        outcome="proposed",
-        result=None,
-        started_at=None,
-        ended_at=None,
-    )
-
-
 def approval() -> ApprovalDetail:
     return story.approval_detail().model_copy(
         update={
-            "title": "Send “Refund Confirmation - Order #12345” to customer@example.com",
+            "title": actions.SUMMARY,
             "kind": ApprovalKind.ACTION,
             "available_decisions": ["approve", "modify", "revise", "reject"],
             "operation_type": "send_email",
             "risk_level": RiskLevel.HIGH,
             "confidence": 0.87,
-            "action": _action(),
+            "action": actions.proposed(),
             "form": None,
         }
     )
@@ -82,7 +50,7 @@ def _correction() -> LearningCase:
         approval_id=story.APPROVAL_ID,
         pipeline_id=story.PIPELINE_ID,
         operation_type="send_email",
-        original=_parameters(),
+        original=actions.parameters(),
         modified=_modified_parameters(),
         changes=[_change()],
         feedback="Reduced by policy",

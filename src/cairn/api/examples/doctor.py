@@ -9,7 +9,10 @@ from cairn.services.identity.views import DriftStatus, Health
 
 def health() -> Health:
     return Health(
-        version="0.1.0", database="sqlite", drift=DriftStatus(checked_at=story.at(-90), rewritten=0, moved_aside=0)
+        version="0.1.0",
+        database="sqlite",
+        actions="running",
+        drift=DriftStatus(checked_at=story.at(-90), rewritten=0, moved_aside=0),
     )
 
 

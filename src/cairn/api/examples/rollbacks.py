@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.api.examples import story
+from cairn.api.examples import actions, story
 from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.rollbacks.views import (
     ArchivedArtifact,
@@ -91,6 +91,9 @@ def preview() -> RollbackPreview:
                 approval_id=story.APPROVAL_ID, kind=ApprovalKind.COMPLETION, checkpoint_name="Business Goals"
             )
         ],
+        executed_actions=[actions.summary()],
+        withdrawn_actions=[],
+        hold=True,
         size_bytes=41,
         resumes_with=ResumePoint(checkpoint_name="Business Goals", start_mode="immediately"),
     )

@@ -76,7 +76,7 @@ def _auto_approves() -> v.RuleSummary:
 
 
 def emergency_stop() -> v.EmergencyStop:
-    return v.EmergencyStop(stopped=True, reason="Refunds look odd", by="admin", at=story.at(30))
+    return v.EmergencyStop(stopped=True, level="approvals", reason="Refunds look odd", by="admin", at=story.at(30))
 
 
 def rules() -> v.RuleText:
@@ -90,7 +90,7 @@ def rules() -> v.RuleText:
         comment="Approve a quarter of small refunds automatically",
         created_at=story.at(-90),
         warnings=[],
-        emergency_stop=v.EmergencyStop(stopped=False, reason="", by=None, at=None),
+        emergency_stop=v.EmergencyStop(stopped=False, level=None, reason="", by=None, at=None),
     )
 
 
@@ -155,7 +155,7 @@ def audit() -> v.Audit:
 
 
 def emergency_stop_request() -> dict[str, Any]:
-    return {"stopped": True, "reason": "Refunds look odd"}
+    return {"stopped": True, "level": "approvals", "reason": "Refunds look odd"}
 
 
 def review_request() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from cairn.api.parameters import Text
 from cairn.api.request_body import Digest, Id, RequestBody
+from cairn.api.requests.approvals import OnRepeat
 
 
 class StartExecutionRequest(RequestBody):
@@ -29,6 +30,7 @@ class ApproveRequest(RequestBody):
     digest: Digest = None
     feedback: Text = ""
     modified_params: dict[str, Any] | None = Field(default=None, description="Parameters to approve an action with.")
+    on_repeat: OnRepeat | None = Field(default=None, description="What to do if an action repeats earlier ones.")
 
 
 class ReviseRequest(RequestBody):

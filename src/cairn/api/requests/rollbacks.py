@@ -22,6 +22,10 @@ class CreateRollbackRequest(RequestBody):
     ] = None
     target_checkpoint_id: Id | None = None
     user_reason: Text | None = None
+    hold: bool | None = Field(
+        default=None,
+        description="Whether to leave the run paused. Default: if it repeats work that has executed actions.",
+    )
     rollback_id: Annotated[Id | None, Field(description="Your own id, so that you can repeat the request safely.")] = (
         None
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,9 +11,13 @@ from cairn.api.request_body import RequestBody
 
 
 class SetEmergencyStopRequest(RequestBody):
-    """The emergency stop of automatic approvals."""
+    """The emergency stop of automatic approvals or of all actions."""
 
     stopped: bool
+    level: Annotated[
+        Literal["approvals", "actions"],
+        Field(description="`approvals`: rules approve nothing. `actions`: no action starts either, even if approved."),
+    ] = "approvals"
     reason: Annotated[Text, Field(max_length=2000, description="Required to stop.")] = ""
 
 

@@ -24,8 +24,10 @@ from cairn.api.requests.approvals import (
 from cairn.api.responses import command_warnings
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.actions.decisions import SETTLEMENTS
 from cairn.services.actions.views import ModificationPreview
 from cairn.services.actors import Actor, Permission
+from cairn.services.approvals.batches import BatchDecision
 from cairn.services.approvals.eligibility import DECIDE, SUBMIT
 from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResults
@@ -34,7 +36,8 @@ router = operation_router("/api/approvals", "Approvals")
 
 DECISION_PERMISSIONS: dict[str, Permission] = {
     **dict.fromkeys(
-        ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
+        ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail", *SETTLEMENTS),
+        DECIDE,
     ),
     **dict.fromkeys(("answer", "decline"), SUBMIT),
 }
@@ -101,7 +104,8 @@ async def decide_batch(
     """Decide several approvals of the same kind. Each one succeeds or fails separately."""
     require_permission(actor, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
-    return await services.batches.decide(items, body.decision, body.feedback, actor=actor, command_id=command_id)
+    decision = BatchDecision(body.decision, body.feedback, body.on_repeat)
+    return await services.batches.decide(items, decision, actor=actor, command_id=command_id)
 
 
 @router.put("/{approval_id}/modify")
@@ -144,7 +148,12 @@ async def decide_approval(
     command_id: CommandId,
     body: DecideRequest | None = None,
 ) -> ApprovalDetail:
-    """Decide an approval. If `digest` is not that of the current content, the request fails with 409."""
+    """Decide an approval. If `digest` is not that of the current content, the request fails with 409.
+
+    Approving an action that repeats earlier ones needs `on_repeat`. Without it, the 409 lists them as `repeats`, with
+    the `choices` and the `digest` to send. The decisions `happened`, `did_not_happen`, `send_again` and `give_up`
+    settle an unknown outcome.
+    """
     require_permission(actor, DECISION_PERMISSIONS[decision])
     body = body or DecideRequest()
     await command_warnings(
@@ -155,6 +164,9 @@ async def decide_approval(
             feedback=body.explanation,
             fields=body.fields,
             modified_params=body.modified_params,
+            on_repeat=body.on_repeat,
+            override=body.override,
+            learn=body.learn,
             actor=actor,
             command_id=command_id,
         )

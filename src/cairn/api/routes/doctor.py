@@ -15,11 +15,12 @@ router = operation_router("/api", "Health")
 @router.get("/health")
 @operation(OPEN, response_example=examples.health)
 def get_health(services: Services) -> Health:
-    """Get the status of the server and the result of the last check of the folder tree."""
-    drift = services.folder_repair.last_report
+    """Get the status of the server, whether actions can start, and the result of the last check of the folder tree."""
+    drift, gate = services.folder_repair.last_report, services.actions.gate.status()
     return Health(
         version=cairn.__version__,
         database=services.database.kind,
+        actions="held" if gate.held else "stopped" if gate.stops_actions else "running",
         drift=drift
         and DriftStatus(checked_at=drift.checked_at, rewritten=drift.rewritten, moved_aside=drift.moved_aside),
     )

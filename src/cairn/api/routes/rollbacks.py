@@ -88,6 +88,7 @@ def _request(body: CreateRollbackRequest, command_id: CommandId) -> RollbackSpec
         target_run_id=body.target_run_id,
         target_checkpoint_position=body.target_checkpoint_position,
         target_checkpoint_id=body.target_checkpoint_id,
+        hold=body.hold,
         user_reason=body.user_reason or "",
         rollback_id=body.rollback_id or str(uuid5(command_id, "rollback")),
     )

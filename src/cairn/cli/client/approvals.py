@@ -33,7 +33,7 @@ class ApprovalsApi(HttpCalls):
     async def get_approval(self, approval_id: str) -> JsonObject:
         return await self._get(f"/api/approvals/{approval_id}")
 
-    async def decide_approval(
+    async def decide_approval(  # noqa: PLR0913 - one field for each part of a decision
         self,
         approval_id: str,
         decision: str,
@@ -42,15 +42,30 @@ class ApprovalsApi(HttpCalls):
         feedback: str = "",
         fields: Any = None,
         modified_params: dict[str, Any] | None = None,
+        on_repeat: str | None = None,
+        override: bool = False,
+        learn: bool = False,
     ) -> JsonObject:
-        """Decide an approval. With a digest, the server refuses if the content has changed since it was read."""
+        """Decide an approval. With a digest, the server refuses if the content has changed since it was read.
+
+        An action that repeats earlier ones needs `on_repeat`: use_earlier or execute_again.
+        """
         body: dict[str, Any] = {"reason" if decision == "reject" else "feedback": feedback}
-        optional = {"digest": digest, "fields": fields, "modified_params": modified_params}
+        optional = {
+            "digest": digest,
+            "fields": fields,
+            "modified_params": modified_params,
+            "on_repeat": on_repeat,
+            "override": override or None,
+            "learn": learn or None,
+        }
         body |= {name: value for name, value in optional.items() if value is not None}
         return await self._send("PUT", f"/api/approvals/{approval_id}/{decision}", body)
 
-    async def decide_batch(self, items: list[dict[str, Any]], decision: str, *, feedback: str = "") -> JsonObject:
-        body = {"items": items, "decision": decision, "feedback": feedback}
+    async def decide_batch(
+        self, items: list[dict[str, Any]], decision: str, *, feedback: str = "", on_repeat: str | None = None
+    ) -> JsonObject:
+        body = {"items": items, "decision": decision, "feedback": feedback, "on_repeat": on_repeat}
         return await self._send("POST", "/api/approvals/batch", body)
 
     async def preview_modification(self, approval_id: str, modified_params: dict[str, Any]) -> JsonObject:

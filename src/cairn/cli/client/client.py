@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
+from cairn.cli.client.actions import ActionsApi
 from cairn.cli.client.agents import AgentsApi
 from cairn.cli.client.approvals import ApprovalsApi
 from cairn.cli.client.costs import CostsApi
@@ -21,6 +22,7 @@ from cairn.cli.client.transport import JsonObject
 class Client(
     DefinitionsApi,
     AgentsApi,
+    ActionsApi,
     ApprovalsApi,
     RulesApi,
     RunsApi,

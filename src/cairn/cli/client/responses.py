@@ -30,6 +30,7 @@ class ProblemResponse(CommandFailed):
     def __init__(self, status: int, problem: JsonObject) -> None:
         self.status = status
         self.errors: list[JsonObject] = problem.get("errors") or []
+        self.repeats: list[JsonObject] = problem.get("repeats") or []  # earlier actions to decide about
         message = str(problem.get("detail") or problem.get("title") or f"The server responded with HTTP {status}.")
         suggestions: list[str] = problem.get("suggestions") or []
         details = [

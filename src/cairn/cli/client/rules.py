@@ -72,8 +72,10 @@ class RulesApi(HttpCalls):
     async def get_emergency_stop(self) -> JsonObject:
         return await self._get("/api/rules/emergency-stop")
 
-    async def set_emergency_stop(self, stopped: bool, reason: str = "") -> JsonObject:
-        return await self._send("PUT", "/api/rules/emergency-stop", {"stopped": stopped, "reason": reason})
+    async def set_emergency_stop(self, stopped: bool, reason: str = "", *, level: str = "approvals") -> JsonObject:
+        """Stop automatic approvals, or with the level `actions` all actions. Or lift the stop."""
+        body = {"stopped": stopped, "reason": reason, "level": level}
+        return await self._send("PUT", "/api/rules/emergency-stop", body)
 
     async def list_emergency_stops(self, *, limit: int | None = None) -> JsonObject:
         return await self._pages("/api/rules/emergency-stop/history", None, limit)

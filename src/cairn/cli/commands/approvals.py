@@ -11,13 +11,14 @@ import typer
 from cairn.cli.arguments import Limit, as_object, read_json
 from cairn.cli.client import JsonObject
 from cairn.cli.command_groups import group
+from cairn.cli.commands.actions import print_request
 from cairn.cli.commands.decisions import ApprovalName
 from cairn.cli.commands.run_control import show_execution_result
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import local_time
 from cairn.cli.references import short, version
-from cairn.cli.rendering import as_text, show_artifacts, show_form
+from cairn.cli.rendering import show_artifacts, show_form
 
 approvals_app = group("Manage approvals.")
 
@@ -143,11 +144,11 @@ def _show_action(ctx: CliContext, action: JsonObject) -> None:
             ("risk reasons", " ".join(action["risk_reasons"])),
             ("confidence", f"{confidence:.0%}" if confidence is not None else ""),
             ("reasoning", action["reasoning"]),
-            ("outcome", action["outcome"]),
+            ("state", action["state"]),
+            ("untrusted", "it read content from outside" if action["untrusted"] else ""),
         ]
     )
-    for name, value in action["current_parameters"].items():
-        ctx.output.line(f"  {name}: {as_text(value)}")
+    print_request(ctx.output, action)
 
 
 @approvals_app.command("assign")
@@ -192,6 +193,9 @@ async def batch(
     feedback: Annotated[
         str, typer.Option("--feedback", "--reason", "-m", help="Feedback to send with the decision.")
     ] = "",
+    use_earlier: Annotated[
+        bool, typer.Option("--use-earlier", help="Use the earlier results of actions that repeat earlier ones.")
+    ] = False,
 ) -> None:
     """Decide several approvals the same way. Each one succeeds or fails on its own.
 
@@ -199,7 +203,9 @@ async def batch(
     """
     approvals = [await ctx.resolver.approval(name) for name in names]
     items = [{"approval_id": approval["approval_id"], "digest": approval["digest"]} for approval in approvals]
-    result = await ctx.client.decide_batch(items, decision, feedback=feedback)
+    result = await ctx.client.decide_batch(
+        items, decision, feedback=feedback, on_repeat="use_earlier" if use_earlier else None
+    )
 
     def print_text(result: JsonObject) -> None:
         ctx.output.line(f"{result['decided']} decided, {result['failed']} failed.")

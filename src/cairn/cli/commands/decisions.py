@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +16,8 @@ from cairn.cli.commands.run_control import show_execution_result
 from cairn.cli.completion import approvals as complete_approvals
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.output import local_time
+from cairn.cli.references import short
 from cairn.cli.rendering import as_text
 
 ApprovalName = Annotated[
@@ -95,7 +99,7 @@ def _parse_field(argument: str, types: dict[str, str]) -> tuple[str, Any]:
 
 
 @online("work")
-async def approve(
+async def approve(  # noqa: PLR0913, PLR0917 - one option for each part of a decision
     ctx: CliContext,
     name: ApprovalName,
     feedback: Feedback = "",
@@ -104,13 +108,30 @@ async def approve(
         typer.Option("--set", metavar="NAME=VALUE", help="Change a parameter of the action, as JSON or text."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only preview the changes of --set.")] = False,
+    learn: Annotated[bool, typer.Option("--learn", help="Show the changes of --set to agents as an example.")] = False,
+    use_earlier: Annotated[
+        bool, typer.Option("--use-earlier", help="Use the result of the earlier action that this one repeats.")
+    ] = False,
+    execute_again: Annotated[
+        bool, typer.Option("--execute-again", help="Execute an action that repeats an earlier one.")
+    ] = False,
+    override: Annotated[
+        bool, typer.Option("--override", help="Approve as an admin, instead of the people who are asked.")
+    ] = False,
 ) -> None:
     """Approve a start, a result or an action.
 
+    An action that repeats earlier ones needs --use-earlier or --execute-again.
+
     Example: cairn approve "Refund@v1/refund" --set amount=89.99 --feedback "By policy"
     """
+    if use_earlier and execute_again:
+        raise CommandFailed(ExitCode.USAGE, "Use either --use-earlier or --execute-again.")
+    if override and not feedback:
+        raise CommandFailed(ExitCode.USAGE, "A reason is required for --override. Add --feedback.")
+    on_repeat = "use_earlier" if use_earlier else "execute_again" if execute_again else None
     if not changes:
-        return await _decide(ctx, name, "approve", feedback)
+        return await _decide(ctx, name, "approve", feedback, on_repeat, override=override)
     approval = await _decidable_approval(ctx, name)
     proposed: JsonObject = approval["action"]["current_parameters"] if approval["action"] else {}
     modified = dict(_parse_parameter(change, proposed) for change in changes)
@@ -120,10 +141,31 @@ async def approve(
         if not preview["validation"]["passed"]:
             raise CommandFailed(ExitCode.FAILED, "The parameters are invalid. Nothing was decided.")
         return None
-    await ctx.client.decide_approval(
-        approval["approval_id"], "approve", digest=approval["digest"], feedback=feedback, modified_params=modified
-    )
+    with _explained_repeats():
+        await ctx.client.decide_approval(
+            approval["approval_id"],
+            "approve",
+            digest=approval["digest"],
+            feedback=feedback,
+            modified_params=modified,
+            on_repeat=on_repeat,
+            override=override,
+            learn=learn,
+        )
     return await show_execution_result(ctx, approval["execution_id"])
+
+
+@contextmanager
+def _explained_repeats() -> Generator[None]:
+    """List the earlier actions that an action repeats, and the options to choose from."""
+    try:
+        yield
+    except ProblemResponse as problem:
+        if not problem.repeats:
+            raise
+        earlier = [f"{short(a['id'])}, {a['state']}, {local_time(a['at'])}" for a in problem.repeats]
+        details = (*earlier, "Add --use-earlier or --execute-again.")
+        raise CommandFailed(ExitCode.FAILED, "This action repeats earlier ones.", details) from None
 
 
 def _parse_parameter(argument: str, proposed: JsonObject) -> tuple[str, Any]:
@@ -192,7 +234,17 @@ async def _decidable_approval(ctx: CliContext, name: str) -> JsonObject:
     return approval
 
 
-async def _decide(ctx: CliContext, name: str, decision: str, feedback: str) -> None:
+async def _decide(
+    ctx: CliContext, name: str, decision: str, feedback: str, on_repeat: str | None = None, *, override: bool = False
+) -> None:
     approval = await _decidable_approval(ctx, name)
-    await ctx.client.decide_approval(approval["approval_id"], decision, digest=approval["digest"], feedback=feedback)
+    with _explained_repeats():
+        await ctx.client.decide_approval(
+            approval["approval_id"],
+            decision,
+            digest=approval["digest"],
+            feedback=feedback,
+            on_repeat=on_repeat,
+            override=override,
+        )
     await show_execution_result(ctx, approval["execution_id"])

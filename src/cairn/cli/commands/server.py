@@ -69,6 +69,7 @@ async def status(ctx: CliContext) -> None:
         ("server", address or "not running (this command opened the data folder)"),
         ("version", health["version"]),
         ("database", health["database"]),
+        ("actions", health["actions"]),
         ("data", session["data_dir"]),
         ("user", f"{session['actor']} ({', '.join(session['roles'])})"),
         ("drift", f"{drift['rewritten']} rewritten, {drift['moved_aside']} moved aside" if drift else None),

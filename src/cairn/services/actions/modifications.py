@@ -1,4 +1,4 @@
-"""Approve an action with modified parameters: preview the changes, check them and save both versions."""
+"""Modify an action before it is approved: preview the changes, check and resolve them again."""
 
 from __future__ import annotations
 
@@ -6,48 +6,50 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from cairn.core.commands import Decide
 from cairn.core.errors import CommandRefused
-from cairn.core.states import ApprovalStatus
-from cairn.documents import Value, digest, encode_json
+from cairn.core.states import ActionState
+from cairn.documents import Value, digest
 from cairn.documents.pointers import join
+from cairn.ports import ProposesAction
 from cairn.services.actions import queries, views
-from cairn.services.actions.declared_types import DeclaredType, action_type, tool_action_type
-from cairn.services.actions.proposals import MAX_BYTES, action_digest, parameter_errors
+from cairn.services.actions.circumstances import InstallationKey
+from cairn.services.actions.decisions import MODIFY, ActionDecision, NewContent
 from cairn.services.actions.records import CorrectionWrite
-from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
-from cairn.services.engine.plans import DefinitionCache
+from cairn.services.actions.resolving import ActionRefusal, ActionResolver, ResolvedAction
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
-from cairn.store import Connection, Database, blobs
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentProposal:
-    """A proposed action with its current parameters, which another approver may have modified."""
-
-    operation_type: str
-    parameters: dict[str, Any]
-    action: DeclaredType
-    status: ApprovalStatus
+from cairn.store import Connection
+from cairn.store.runs.run_rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Modification:
-    """The parameters of an action after a modification, with the changes and errors."""
+    """An action after a modification, with the changes, or the errors that it causes."""
 
+    row: Row  # of the action
+    original: dict[str, Any]
     parameters: dict[str, Any]
     changes: tuple[dict[str, Any], ...]
-    errors: tuple[tuple[str, str], ...]
+    resolved: ResolvedAction | ActionRefusal
+
+    @property
+    def errors(self) -> tuple[tuple[str, str], ...]:
+        return self.resolved.errors if isinstance(self.resolved, ActionRefusal) else ()
 
 
 class ActionModifications:
-    def __init__(self, database: Database, plans: DefinitionCache) -> None:
-        self._database = database
-        self._plans = plans
+    def __init__(self, engine: Engine, resolver: ActionResolver, key: InstallationKey) -> None:
+        self._engine = engine
+        self._resolver = resolver
+        self._key = key
 
     def preview(self, approval_id: str, patch: Mapping[str, Any]) -> views.ModificationPreview:
         """Preview a modification without applying it."""
-        modification = _modification(self._database.read(lambda c: self._proposal(c, approval_id)), patch)
+
+        def read(connection: Connection) -> Modification:
+            return self._modified(connection, queries.action_of_approval(connection, approval_id), patch)
+
+        modification = self._engine.database.read(read)
         errors = [views.ParameterError(path=path, message=message) for path, message in modification.errors]
         return views.ModificationPreview(
             approval_id=approval_id,
@@ -56,46 +58,59 @@ class ActionModifications:
             validation=views.ModifyValidation(passed=not errors, errors=errors),
         )
 
-    async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Attachments]:
-        """Return the command that approves the modified parameters, and the correction to save with it."""
-        proposal = await self._database.aread(lambda c: self._proposal(c, approval_id))
-        if proposal.status is not ApprovalStatus.PENDING:
-            raise CommandRefused(f"The approval is {proposal.status.value}: you can no longer modify the action.")
-        modification = _modification(proposal, patch)
-        if modification.errors:
-            raise InvalidInput([(f"/modified_params{path}", message) for path, message in modification.errors])
+    async def modify(
+        self, action_id: str, decision: ActionDecision, patch: Mapping[str, Any], *, learn: bool
+    ) -> ActionDecision:
+        """The decision with the new content. `learn`: show the correction to agents from now on."""
+
+        def read(connection: Connection) -> Modification:
+            return self._modified(connection, queries.action_row(connection, action_id), patch)
+
+        modification = await self._engine.database.aread(read)
+        if modification.row.state != ActionState.WAITING.value:
+            text = modification.row.state.replace("_", " ")
+            raise CommandRefused(f"The action is {text}: you can no longer modify it.")
+        resolved = modification.resolved
+        if isinstance(resolved, ActionRefusal):
+            raise InvalidInput([(f"/modified_params{path}", message) for path, message in resolved.errors])
         if not modification.changes:
-            return command, NO_ATTACHMENTS
-        content = encode_json(modification.parameters)
-        checksum = await self._database.transact(lambda c: blobs.put(c, content))
-        modified_digest = action_digest(proposal.operation_type, modification.parameters)
-        correction = CorrectionWrite(
-            approval_id,
-            proposal.operation_type,
-            original=proposal.parameters,
-            modified=modification.parameters,
-            changes=modification.changes,
-            modified_digest=modified_digest,
-            feedback=command.feedback,
+            return decision
+        new = NewContent(
+            modification.parameters,
+            resolved.content,
+            dict(resolved.facts),
+            resolved.content_digest,
+            self._key.digest("identity", resolved.identity),
+            resolved.summary,
+            resolved.currency,
+            resolved.type.effect,
+            resolved.type.risk,
+            modification.changes,
         )
-        modify = replace(command, decision="modify", answer=checksum, modified_digest=modified_digest)
-        return modify, Attachments(writes=(correction,))
+        writes = (_correction(modification, decision),) if learn else ()
+        return replace(decision, choice=MODIFY, new_content=new, writes=writes)
 
-    def _proposal(self, connection: Connection, approval_id: str) -> CurrentProposal:
-        row = queries.proposed_action(connection, approval_id)
-        definition = self._plans.definition(connection, row.pipeline_id, row.definition_revision)
-        parameters = queries.approved_parameters(connection, approval_id, row.parameters)
-        name = row.operation_type
-        action = tool_action_type(name, row.supporting_data) or action_type(definition, name)
-        return CurrentProposal(name, parameters, action, ApprovalStatus(row.status))
+    def _modified(self, connection: Connection, row: Row, patch: Mapping[str, Any]) -> Modification:
+        loaded = self._engine.load(connection, row.run_id, lock=False)
+        definition = self._engine.plans.definition(connection, row.pipeline_id, row.definition_revision)
+        original = queries.current_parameters(connection, row.action_id)
+        merged = merge(original, dict(patch))
+        proposed = ProposesAction(row.operation, merged)
+        resolved = self._resolver.resolve(connection, definition, loaded, proposed, earlier=row.content)
+        return Modification(row, original, merged, tuple(changes(original, merged)), resolved)
 
 
-def _modification(proposal: CurrentProposal, patch: Mapping[str, Any]) -> Modification:
-    merged = merge(proposal.parameters, dict(patch))
-    errors = parameter_errors(proposal.action, merged)
-    if len(encode_json(merged)) > MAX_BYTES:
-        errors = [("", f"The parameters are larger than {MAX_BYTES // 1024} KB.")]
-    return Modification(merged, tuple(changes(proposal.parameters, merged)), tuple(errors))
+def _correction(modification: Modification, decision: ActionDecision) -> CorrectionWrite:
+    assert isinstance(modification.resolved, ResolvedAction)
+    return CorrectionWrite(
+        modification.row.approval_id,
+        modification.row.operation,
+        original=modification.original,
+        modified=modification.parameters,
+        changes=modification.changes,
+        modified_digest=modification.resolved.content_digest,
+        feedback=decision.feedback,
+    )
 
 
 ABSENT: Any = object()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.config.action_types import ActionTypeDeclaration
-from cairn.core.execution import Execution
-from cairn.core.states import APPROVED_STATUSES, ApprovalKind
-from cairn.documents import decode_json, digest
+from cairn.core.states import APPROVED_STATUSES, ActionState
+from cairn.documents import digest
 from cairn.ports import Clock
 from cairn.services.actions.views import (
     LearningCase,
@@ -21,7 +20,7 @@ from cairn.services.actions.views import (
     ParameterChange,
 )
 from cairn.services.paging import SortOrder, page
-from cairn.store import Connection, Database, blobs
+from cairn.store import Connection, Database
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
@@ -33,74 +32,78 @@ _NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
 
 
 # Actions
-def proposed_action(connection: Connection, approval_id: str) -> Row:
-    """An action with the state of its approval and the definition revision of its execution."""
+def current_parameters(connection: Connection, action_id: str) -> dict[str, Any]:
+    """The parameters of the newest version."""
+    v = t.action_versions.c
+    query = sa.select(v.parameters).where(v.action_id == action_id).order_by(v.version.desc()).limit(1)
+    return connection.execute(query).scalar() or {}
+
+
+def action_row(connection: Connection, action_id: str) -> Row:
+    """An action with the definition revision of its execution."""
     e = t.checkpoint_executions.c
     row = connection.execute(
-        sa.select(A.operation_type, A.parameters, A.supporting_data, P.status, P.pipeline_id, e.definition_revision)
-        .join(t.approvals, P.approval_id == A.approval_id)
-        .join(t.checkpoint_executions, e.execution_id == A.execution_id)
-        .where(A.approval_id == approval_id)
+        sa.select(t.actions, e.definition_revision)
+        .outerjoin(t.checkpoint_executions, e.execution_id == A.execution_id)
+        .where(A.action_id == action_id)
     ).one_or_none()
     if row is None:
-        raise NotFound("proposed action", approval_id)
+        raise NotFound("action", action_id)
     return row
 
 
-def approved_parameters(connection: Connection, approval_id: str, proposed: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the last modification, or the proposed ones."""
-    d = t.approval_decisions.c
-    checksum = connection.execute(
-        sa.select(d.answer_checksum)
-        .where(d.approval_id == approval_id, d.answer_checksum.is_not(None))
-        .order_by(d.position.desc())
-        .limit(1)
-    ).scalar()
-    if checksum is None:
-        return proposed
-    content = blobs.read(connection, checksum)
-    modified: Any = decode_json(content, max_bytes=max(len(content), 1))
-    return modified
+def action_of_approval(connection: Connection, approval_id: str) -> Row:
+    action_id = connection.execute(sa.select(P.action_id).where(P.approval_id == approval_id)).scalar()
+    if action_id is None:
+        raise NotFound("proposed action", approval_id)
+    return action_row(connection, action_id)
 
 
-def open_actions(connection: Connection, e: Execution) -> list[Row]:
-    """Approved actions of this revision without a final outcome, in the order in which they were proposed."""
-    query = (
-        sa.select(t.actions)
-        .join(t.approvals, P.approval_id == A.approval_id)
-        .where(
-            A.execution_id == e.id,
-            A.revision_iteration == e.revision,
-            A.outcome.in_(("proposed", "started", "unknown")),
-            P.status.in_([status.value for status in APPROVED_STATUSES]),
-        )
-        .order_by(A.proposed_at, P.ordinal)
+_WITHOUT_ANSWER = frozenset(
+    {ActionState.PROPOSED, ActionState.WAITING, ActionState.STARTED, ActionState.WITHDRAWN, ActionState.EXPIRED}
+)
+_PROPOSED_AGAIN = frozenset({ActionState.FAILED, ActionState.REFUSED})  # by repeated work
+
+
+def outcomes_for_proposer(connection: Connection, action_ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """What the proposers of these actions get as results. Actions without one are left out."""
+    if not action_ids:
+        return {}
+    g = t.generations.c
+    is_place = sa.and_(g.family_id == A.family_id, g.checkpoint_id == A.checkpoint_id, g.item == A.item)
+    rows = connection.execute(
+        sa.select(t.actions, g.value.label("current_generation"))
+        .outerjoin(t.generations, is_place)
+        .where(A.action_id.in_(list(action_ids)))
     )
-    return list(connection.execute(query))
+    outcomes = ((row.action_id, _outcome(row)) for row in rows)
+    return {action_id: outcome for action_id, outcome in outcomes if outcome is not None}
 
 
-def escalation_decision(connection: Connection, e: Execution, since: datetime) -> Row | None:
-    """The last decision on an escalation requested after `since`, and the user who made it."""
-    d = t.approval_decisions.c
-    return connection.execute(
-        sa.select(d.decision, d.by)
-        .join(t.approvals, P.approval_id == d.approval_id)
-        .where(P.execution_id == e.id, P.kind == ApprovalKind.ESCALATION.value, P.requested_at >= since)
-        .order_by(P.ordinal.desc(), d.position.desc())
-        .limit(1)
-    ).one_or_none()
+def _outcome(row: Row) -> Mapping[str, Any] | None:
+    state = ActionState(row.state)
+    is_earlier = row.generation < (row.current_generation or 0)
+    if state in _WITHOUT_ANSWER or (is_earlier and state in _PROPOSED_AGAIN):
+        return None
+    if state is ActionState.APPROVED:
+        return _approved(row) if row.is_handed_over else None
+    if state is ActionState.HANDED_OVER or (state is ActionState.UNKNOWN and is_earlier and row.settled):
+        return None
+    if state is ActionState.UNKNOWN and not row.settled:
+        return _approved(row) if row.is_handed_over and row.resend_permitted else None
+    decisions = {ActionState.REUSED: "reused", ActionState.TEST: "test", ActionState.REFUSED: "refused"}
+    decision = decisions.get(state, "modified" if row.modified else "approved")
+    outcome = {"decision": decision, "state": state.value, "result": row.result, "action_id": row.action_id}
+    if state in (ActionState.DONE, ActionState.FAILED):
+        outcome["executed"] = row.content
+    if row.reason:
+        outcome["reason"] = row.reason
+    return outcome
 
 
-def run_artifacts(connection: Connection, run_id: str) -> list[Row]:
-    """Names, formats and checksums of the artifacts of a run, newest first."""
-    a, x = t.artifacts.c, t.checkpoint_executions.c
-    query = (
-        sa.select(a.artifact_name, a.format, a.checksum)
-        .join(t.checkpoint_executions, x.execution_id == a.execution_id)
-        .where(x.run_id == run_id, x.archived_by.is_(None))
-        .order_by(a.created_at.desc())
-    )
-    return list(connection.execute(query))
+def _approved(row: Row) -> Mapping[str, Any]:
+    decision = "modified" if row.modified else "approved"
+    return {"decision": decision, "state": ActionState.APPROVED.value, "action_id": row.action_id}
 
 
 def named_artifact(connection: Connection, run_id: str, name: str) -> Row | None:
@@ -133,12 +136,16 @@ def stored_types(connection: Connection) -> dict[str, ActionTypeDeclaration]:
 
 # Corrections
 def similar_corrections(
-    connection: Connection, operation_type: str, parameters: Mapping[str, Any], limit: int = 3
+    connection: Connection,
+    operation_type: str,
+    parameters: Mapping[str, Any],
+    limit: int = 3,
+    pipeline_id: str | None = None,
 ) -> list[Row]:
     """Corrections of the same operation, by the similarity of their original parameters, then newest first."""
+    query = sa.select(t.corrections).where(L.operation_type == operation_type)
     rows = connection.execute(
-        sa.select(t.corrections)
-        .where(L.operation_type == operation_type)
+        (query if pipeline_id is None else query.where(L.pipeline_id == pipeline_id))
         .order_by(L.at.desc(), L.case_id.desc())
         .limit(MAX_COMPARED)
     ).all()

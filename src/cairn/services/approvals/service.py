@@ -8,12 +8,16 @@ from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from cairn.core.commands import AssignApproval, CommandContext, Decide
-from cairn.core.states import ApprovalKind
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.core.transitions import DECISIONS
+from cairn.services.actions.decisions import SETTLEMENTS, ActionDecision
 from cairn.services.actions.modifications import ActionModifications
+from cairn.services.actions.service import ActionService
 from cairn.services.actors import Actor
 from cairn.services.approvals.form_answers import FormAnswers
 from cairn.services.approvals.queries.pending import PendingApproval, find_approval, find_pending
-from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
+from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput
 
@@ -30,6 +34,9 @@ class DecisionFields(TypedDict, total=False):
     feedback: str
     fields: Mapping[str, Any] | None
     modified_params: Mapping[str, Any] | None
+    on_repeat: str | None
+    override: bool
+    learn: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +46,23 @@ class DecisionInput:
     feedback: str = ""
     fields: Mapping[str, Any] | None = None  # of a form
     modified_params: Mapping[str, Any] | None = None  # of an action, instead of the proposed ones
+    on_repeat: str | None = None  # what to do about earlier actions that this one repeats
+    override: bool = False  # decide as an admin, instead of the people who are asked
+    learn: bool = False  # show the modification to agents as an example
 
 
 class ApprovalService:
-    def __init__(self, engine: Engine, form_answers: FormAnswers, modifications: ActionModifications) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        form_answers: FormAnswers,
+        modifications: ActionModifications,
+        actions: ActionService,
+    ) -> None:
         self._engine = engine
         self._form_answers = form_answers
         self._modifications = modifications
+        self._actions = actions
 
     async def decide(
         self,
@@ -86,17 +103,40 @@ class ApprovalService:
             raise InvalidInput([("/fields", "You can send fields only when you answer a form.")])
         if request.modified_params is not None and (approval.kind, decision) != (ApprovalKind.ACTION, "approve"):
             raise InvalidInput([("/modified_params", "You can change parameters only when you approve an action.")])
+        if approval.action_id is not None:
+            return await self._decide_action(approval, approval.action_id, request, actor, command_id)
+        if request.on_repeat is not None or request.override:
+            raise InvalidInput([("/on_repeat", "You can send on_repeat and override only when you decide an action.")])
         command = Decide(approval.approval_id, decision, request.digest, request.feedback)
-        attachments = NO_ATTACHMENTS
         if decision == "answer":
             checksum = await self._form_answers.save(approval.execution_id, request.fields or {})
             command = replace(command, answer=checksum)
-        elif request.modified_params is not None:
-            command, attachments = await self._modifications.modify(
-                approval.approval_id, command, request.modified_params
+        return await self._engine.send(approval.run_id, command, self._context(actor, command_id))
+
+    async def _decide_action(
+        self,
+        approval: PendingApproval,
+        action_id: str,
+        request: DecisionInput,
+        actor: Actor,
+        command_id: UUID | None,
+    ) -> Commit:
+        if approval.status is not ApprovalStatus.PENDING:
+            raise CommandRefused(f"The approval is no longer pending. It is {approval.status.value}.")
+        possible = tuple(DECISIONS[approval.kind])
+        if request.decision not in possible:
+            text = f"'{request.decision}' is not a decision for an approval of kind {approval.kind.value}."
+            raise CommandRefused(text, possible)
+        decision = ActionDecision(
+            request.decision, request.digest, request.on_repeat, request.feedback, None, request.override
+        )
+        if request.modified_params is not None and decision.choice not in SETTLEMENTS:
+            decision = await self._modifications.modify(
+                action_id, decision, request.modified_params, learn=request.learn
             )
-        context = self._context(actor, command_id)
-        return await self._engine.send(approval.run_id, command, context, attachments=attachments)
+        commit = await self._actions.decide(action_id, decision, actor=actor, command_id=command_id)
+        assert commit is not None  # the approval is pending, so its run is concerned
+        return commit
 
     async def assign(
         self, approval_id: str, assignees: Sequence[str], reason: str, *, actor: Actor, command_id: UUID | None = None

@@ -12,7 +12,9 @@ TITLES: Mapping[ApprovalKind, str] = {
     ApprovalKind.START: "Start {name}",
     ApprovalKind.COMPLETION: "Approve {name}",
     ApprovalKind.ACTION: "Approve an action of {name}",
+    ApprovalKind.OUTCOME: "Confirm an action of {name}",
     ApprovalKind.VALIDATION: "Validate {name}",
+    ApprovalKind.OUTCOME: "Settle an action of {name}",
     ApprovalKind.ESCALATION: "Decide how to continue {name}",
     ApprovalKind.INPUT: "Fill in {name}",
 }
@@ -29,6 +31,8 @@ def approval_title(
     """The request with its key facts: what the action does, or the question. The reason for input is a question."""
     if kind is ApprovalKind.ACTION and operation_type is not None:
         return summary or summaries.short_summary(operation_type)
+    if kind is ApprovalKind.OUTCOME and operation_type is not None:
+        return single_line(f"Did this happen? {summary or summaries.short_summary(operation_type)}")
     if kind is ApprovalKind.INPUT and reason:
         return single_line(f"{checkpoint_name} asks: {reason}")
     return brief_title(kind, checkpoint_name)

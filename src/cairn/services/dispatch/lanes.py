@@ -15,11 +15,11 @@ from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution, Failure
 from cairn.ports import BudgetExhausted, Errored, OverBudget
 from cairn.runners import CannotStart, RunnerRegistry
-from cairn.services.actions.execution import ActionExecutor
+from cairn.services.actions.sender import ActionSender
 from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, result_not_saved
 from cairn.services.dispatch.runner_slots import RunnerSlots
 from cairn.services.dispatch.work_orders import WorkOrders
-from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, CommandSource, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.job_ids import driven_by
 from cairn.services.engine.retry import PERMANENT_ERRORS, retry_transient
@@ -47,14 +47,14 @@ class Lanes:
         work_orders: WorkOrders,
         reports: ReportBuilder,
         runners: RunnerRegistry,
-        action_executor: ActionExecutor,
+        sender: ActionSender,
         slots: RunnerSlots,
     ) -> None:
         self._engine = engine
         self._work_orders = work_orders
         self._reports = reports
         self._runners = runners
-        self._action_executor = action_executor
+        self._sender = sender
         self._slots = slots
         self._lanes: dict[str, asyncio.Task[None]] = {}  # by job
         self._running: dict[str, RunningExecution] = {}  # by execution
@@ -163,9 +163,9 @@ class Lanes:
             async with self._slots.for_mode(e.policy.mode):
                 slot_acquired.set_result(monotonic())
                 self._check_current(loaded, e)
-                unknown_outcome = await retry_transient(lambda: self._action_executor.execute(loaded, e))
-                if unknown_outcome is not None:
-                    return DispatchResult(unknown_outcome)
+                held = await retry_transient(lambda: self._sender.prepare(loaded, e))
+                if held is not None:
+                    return DispatchResult(held)
                 work = await retry_transient(lambda: self._work_orders.build(loaded, e))
                 outcome = await self._runners.run(work)
                 return DispatchResult(outcome, await retry_transient(lambda: self._work_orders.recorded_inputs(work)))
@@ -215,7 +215,9 @@ class Lanes:
         self._work_orders.remember(commit, e.id)
         return commit
 
-    async def _send(self, run_id: str, report: Report, job: str, attachments: Attachments = NO_ATTACHMENTS) -> Commit:
+    async def _send(
+        self, run_id: str, report: Report | CommandSource, job: str, attachments: Attachments = NO_ATTACHMENTS
+    ) -> Commit:
         """Send a report. `stop` doesn't cancel the lane during this call, so all after-commit steps run."""
 
         async def send() -> Commit:

@@ -83,17 +83,6 @@ def rework_results(connection: Connection, e: Execution, since: datetime) -> lis
     return [{name: event.get(name) for name in REWORK_RESULT_FIELDS} for event in own]
 
 
-def proposed_actions(connection: Connection, e: Execution) -> Sequence[Row]:
-    """Actions that this revision proposed, oldest first, with the status of their approvals."""
-    a, p = t.actions.c, t.approvals.c
-    return connection.execute(
-        sa.select(t.actions, p.status)
-        .join(t.approvals, p.approval_id == a.approval_id)
-        .where(a.execution_id == e.id, a.revision_iteration == e.revision, a.call_number.is_not(None))
-        .order_by(p.ordinal)
-    ).all()
-
-
 def summaries_of(connection: Connection, sources: Collection[ArtifactSource]) -> dict[str, dict[str, str]]:
     """Summaries by checksum and model: simulated ones first, then from oldest to newest."""
     checksums = {file.checksum for source in sources for file in source.artifacts}

@@ -7,7 +7,7 @@ from typing import Any
 
 from cairn.core.execution import Execution
 from cairn.ports import RecordedCall
-from cairn.services.actions import proposals
+from cairn.services.actions.queries import outcomes_for_proposer
 from cairn.services.approvals.queries.questions import find_answer
 from cairn.services.dispatch import queries
 from cairn.store import Connection, scripts
@@ -19,21 +19,15 @@ def read_calls(connection: Connection, e: Execution) -> tuple[RecordedCall, ...]
     if not rows:
         return ()
     rework_results = iter(queries.rework_results(connection, e, rows[0].requested_at))
-    decisions = _action_decisions(connection, e) if any(row.kind == "action" for row in rows) else {}
+    outcomes = outcomes_for_proposer(connection, [row.action_id for row in rows if row.action_id is not None])
 
     def result(row: Any) -> Mapping[str, Any] | None:
         match row.kind:
             case "action":
-                return decisions.get(row.number)
+                return outcomes.get(row.action_id)
             case "question":
                 return find_answer(connection, e.id, row.requested_at)
             case _:
                 return next(rework_results, None)
 
     return tuple(RecordedCall(row.number, row.kind, row.arguments, result(row), row.inputs_checksum) for row in rows)
-
-
-def _action_decisions(connection: Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:
-    """By call number. If a call proposed its action more than once, the last proposal counts."""
-    rows = queries.proposed_actions(connection, e)
-    return {row.call_number: proposals.decision_for_proposer(connection, row) for row in rows}

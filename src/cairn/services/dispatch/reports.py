@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from cairn.core.commands import (
-    ActionOutcomeUnknown,
-    ActionProposed,
+    ActionHeld,
     BudgetReached,
     ExecutionFailed,
     ExecutionFinished,
@@ -19,33 +18,42 @@ from cairn.core.commands import (
 from cairn.core.execution import Execution, Failure
 from cairn.documents import digest
 from cairn.ports import Errored, InvalidResult, NeedsInput, NeedsRework, Outcome, OverBudget, Produced, ProposesAction
-from cairn.services.actions.proposals import assess
-from cairn.services.actions.records import ProposalWrite
+from cairn.services.actions.holds import Hold
+from cairn.services.actions.proposals import ActionProposals, ResultSoFar
+from cairn.services.actions.sender import ActionSender, held
 from cairn.services.dispatch.records import CallWrite, ContextWrite
 from cairn.services.dispatch.results import ResultStore, StoredResult
 from cairn.services.dispatch.work_orders import NOTHING_RECORDED, RecordedInputs, WorkOrders
-from cairn.services.engine.commit import Attachments, Write
+from cairn.services.engine.commit import Attachments, CommandSource, Write
 from cairn.services.engine.retry import retry_transient
 from cairn.services.rework.lineage import LineageWrite
 from cairn.services.runs.validations import VerdictWrite
 from cairn.services.text import sanitize
 from cairn.store import LoadedRun
 
-BuiltReport = tuple[Report, Attachments]
+BuiltReport = tuple[Report | CommandSource, Attachments]
 
 
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
     """The outcome of a dispatch and the inputs that it read."""
 
-    outcome: Outcome | ActionOutcomeUnknown
+    outcome: Outcome | ActionHeld
     inputs: RecordedInputs = NOTHING_RECORDED
 
 
 class ReportBuilder:
-    def __init__(self, work_orders: WorkOrders, results: ResultStore) -> None:
+    def __init__(
+        self,
+        work_orders: WorkOrders,
+        results: ResultStore,
+        proposals: ActionProposals,
+        sender: ActionSender,
+    ) -> None:
         self._work_orders = work_orders
         self._results = results
+        self._proposals = proposals
+        self._sender = sender
 
     async def build(self, loaded: LoadedRun, e: Execution, result: DispatchResult) -> BuiltReport:
         """Build the report and the rows to save with it. Large content is stored first."""
@@ -65,10 +73,12 @@ class ReportBuilder:
                 text = sanitize(outcome.question_text)
                 report = InputRequested(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question), text)
                 return report, Attachments(writes=(*writes, CallWrite(e.id, outcome)))
+            case ProposesAction(is_held=True):
+                return Hold(self._sender, held(e)), Attachments(writes=writes)
             case ProposesAction():
                 return await self._proposal(loaded, e, outcome, writes)
-            case ActionOutcomeUnknown():
-                return outcome, Attachments(writes=writes)
+            case ActionHeld():
+                return Hold(self._sender, outcome), Attachments(writes=writes)
             case NeedsRework():
                 stored = await self._store(loaded, e, outcome)
                 reason, prompt = sanitize(outcome.reason), sanitize(outcome.prompt)
@@ -89,15 +99,11 @@ class ReportBuilder:
     async def _proposal(
         self, loaded: LoadedRun, e: Execution, outcome: ProposesAction, writes: tuple[Write, ...]
     ) -> BuiltReport:
-        assessed = assess(await self._work_orders.definition(loaded, e), outcome)
-        if isinstance(assessed, Failure):
-            return ExecutionFailed(e.id, e.dispatch, sanitize_failure(assessed)), Attachments(writes=writes)
         stored = await self._store(loaded, e, outcome)
-        reasons = sanitize(" ".join(assessed.risk_reasons))
-        report = ActionProposed(
-            e.id, e.dispatch, assessed.digest, assessed.action, reasons, stored.digest, stored.outputs
-        )
-        return report, Attachments(stored.artifacts, (*writes, CallWrite(e.id, outcome), ProposalWrite(e.id, assessed)))
+        resolved = await self._work_orders.resolve(loaded, e, outcome, stored.artifacts)
+        result = ResultSoFar(stored.digest, stored.outputs, stored.artifacts)
+        source = self._proposals.source(e, outcome, resolved, result, (*writes, CallWrite(e.id, outcome)))
+        return source, Attachments()
 
     async def _store(
         self, loaded: LoadedRun, e: Execution, outcome: Produced | InvalidResult | NeedsRework | ProposesAction

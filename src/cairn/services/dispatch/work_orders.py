@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from cairn.files import Tree, layout
 from cairn.ports import (
     ActionOffer,
     ArtifactSource,
+    ProposesAction,
     RecordedCall,
     ResolvedInputs,
     StoredFile,
@@ -23,7 +24,10 @@ from cairn.ports import (
 from cairn.runners import RunnerLimits
 from cairn.runners.agents.roles import uses_tool
 from cairn.runners.prompt_context import AssembledContext, summarized_checkpoints
-from cairn.services.actions.offers import action_offers, proposal_error
+from cairn.services.actions.hand_overs import DispatchActions
+from cairn.services.actions.offers import ActionOffers
+from cairn.services.actions.resolving import ActionRefusal, ResolvedAction
+from cairn.services.actions.sender import ActionSender
 from cairn.services.agent_library.service import AgentLibraryService
 from cairn.services.approvals.form_answers import read_answer
 from cairn.services.approvals.queries.forms import uploads_of
@@ -35,7 +39,7 @@ from cairn.services.dispatch.recorded_calls import read_calls
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.logs.log_writer import LogWriter
-from cairn.store import Connection, Database, LoadedRun
+from cairn.store import Connection, Database, LoadedRun, NewArtifact
 
 MAX_ON_LOOP = 256 * 1024  # larger inputs are read and decoded in a thread
 
@@ -50,6 +54,8 @@ class WorkOrders:
         limits: RunnerLimits,
         conversations: ConversationService,
         library: AgentLibraryService,
+        offers: ActionOffers,
+        sender: ActionSender,
     ) -> None:
         self._database = database
         self._plans = plans
@@ -58,6 +64,8 @@ class WorkOrders:
         self._log_writer = log_writer
         self._conversations = conversations
         self._library = library
+        self._offers = offers
+        self._sender = sender
         self._outputs = OutputCache(database)
 
     # Dispatches
@@ -84,7 +92,7 @@ class WorkOrders:
         if e.policy.mode is ExecutionMode.HUMAN_ONLY or (e.policy.mode is ExecutionMode.SCRIPT and e.answered):
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
         scripts, calls = await self._scripts_and_calls(loaded, e)
-        offers = await self._action_offers(definition, checkpoint)
+        offers = await self._action_offers(definition, checkpoint, loaded.facts.pipeline_id)
         ref = ExecutionRef(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
         return WorkOrder(
             run_id=facts.run_id,
@@ -104,7 +112,8 @@ class WorkOrders:
             rework=material.rework,
             is_test=facts.is_test,
             action_offers=offers,
-            check_proposal=partial(proposal_error, definition),
+            check_proposal=partial(self._proposal_error, loaded, definition),
+            actions=DispatchActions(self._sender, loaded, e),
             scripts=scripts,
             calls=calls,
             read_content=lambda checksum: self._outputs.reader(checksum)(),
@@ -133,12 +142,24 @@ class WorkOrders:
         return await self._database.aread(read)
 
     async def _action_offers(
-        self, definition: PipelineDefinition, checkpoint: CheckpointDefinition
+        self, definition: PipelineDefinition, checkpoint: CheckpointDefinition, pipeline_id: str
     ) -> tuple[ActionOffer, ...]:
         """The actions that the checkpoint's agents may propose, with past corrections."""
         if checkpoint.execution.mode is not ExecutionMode.AGENTIC or not uses_tool(checkpoint, "propose_action"):
             return ()
-        return await self._database.aread(lambda c: action_offers(c, definition))
+        return await self._database.aread(lambda c: self._offers.of(c, definition, pipeline_id))
+
+    async def resolve(
+        self, loaded: LoadedRun, e: Execution, proposed: ProposesAction, staged: Sequence[NewArtifact]
+    ) -> ResolvedAction | ActionRefusal:
+        """Resolve a proposed action to the request that people approve and that is sent."""
+        definition = await self.definition(loaded, e)
+        return await self._database.aread(lambda c: self._offers.resolve(c, definition, loaded, proposed, staged))
+
+    def _proposal_error(
+        self, loaded: LoadedRun, definition: PipelineDefinition, proposed: ProposesAction
+    ) -> str | None:
+        return self._database.read(lambda c: self._offers.error(c, definition, loaded, proposed))
 
     async def recorded_inputs(self, work: WorkOrder) -> RecordedInputs:
         """The context to store, if any, and the artifacts that the work has read."""

@@ -6,8 +6,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from cairn.ports import Clock, JobEngine
+from cairn.services.doctor.actions import check_gate, check_journal
 from cairn.services.doctor.database import (
     check_blobs,
     check_event_chains,
@@ -61,6 +63,7 @@ class Doctor:
     secrets: SecretStore
     model_service: ModelService
     tools: ToolQueries
+    journal_folder: Path
 
     async def examine(self) -> HealthReport:
         """Run all checks. Changes nothing."""
@@ -92,6 +95,8 @@ class Doctor:
             lambda: check_permissions(self.machine),
             lambda: check_sandbox(self.machine),
             lambda: check_rules(self.database, self.rules),
+            lambda: check_gate(self.database),
+            lambda: check_journal(self.machine, self.journal_folder),
             lambda: check_secrets(self.secrets),
             lambda: check_models(self.model_service.models, self.model_service.fallbacks),
             lambda: check_tools(self.tools),

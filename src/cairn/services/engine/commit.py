@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cairn.core.commands import CommandContext
+from cairn.core.commands import Command, CommandContext
 from cairn.core.decide import Decision
 from cairn.core.rule_verdict import Judge
 from cairn.services.engine.file_plan import FilePlan
 from cairn.store import Connection, LoadedRun, NewArtifact
+from cairn.store.events.chain import EventRecord
 
 
 class Write(Protocol):
@@ -67,10 +68,24 @@ class Participants:
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """Artifacts and rows to save with a command."""
+    """Artifacts, rows and events to save with a command."""
 
     artifacts: tuple[NewArtifact, ...] = ()
     writes: tuple[Write, ...] = ()
+    events: tuple[EventRecord, ...] = ()
+
+    def __add__(self, other: Attachments) -> Attachments:
+        return Attachments(
+            (*self.artifacts, *other.artifacts), (*self.writes, *other.writes), (*self.events, *other.events)
+        )
+
+
+class CommandSource(Protocol):
+    """Build a command from what its transaction sees."""
+
+    def __call__(
+        self, connection: Connection, before: LoadedRun, context: CommandContext, /
+    ) -> tuple[Command, Attachments]: ...
 
 
 NO_ATTACHMENTS = Attachments()
@@ -88,6 +103,7 @@ class Commit:
     jobs: tuple[str, ...] = ()
     lane: str | None = None  # the lane that sent the command
     outbox: tuple[str, ...] = ()  # notifications to deliver
+    late_events: list[EventRecord] = field(default_factory=list[EventRecord])  # that writes record
     warnings: list[str] = field(default_factory=list[str])  # failures after the commit
 
     @property

@@ -18,7 +18,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.core.states import CLOSED
 from cairn.ports import Clock, JobEngine
-from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, CommandSource, Commit, Participants
 from cairn.services.engine.file_plan import plan_files, save_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
@@ -32,6 +32,7 @@ from cairn.store import (
     StaleDispatch,
     find_artifacts,
     load_run,
+    save_events,
     save_run,
 )
 from cairn.store import pipelines as pipeline_rows
@@ -92,7 +93,7 @@ class Engine:
     async def send(
         self,
         run_id: str,
-        command: Command,
+        command: Command | CommandSource,
         context: CommandContext,
         *,
         lane: str | None = None,
@@ -104,7 +105,7 @@ class Engine:
     async def send_unshielded(
         self,
         run_id: str,
-        command: Command,
+        command: Command | CommandSource,
         context: CommandContext,
         *,
         lane: str | None = None,
@@ -151,7 +152,7 @@ class Engine:
         self,
         connection: Connection,
         run_id: str,
-        command: Command,
+        command: Command | CommandSource,
         context: CommandContext,
         *,
         lane: str | None = None,
@@ -163,6 +164,9 @@ class Engine:
         `loaded` is the current run, if the caller has already loaded it in this transaction.
         """
         before = loaded or self._warm.get(run_id) or self.load(connection, run_id)
+        if callable(command):
+            command, built = command(connection, before, context)
+            attachments += built
         context = self._complete(connection, before, context, attachments.artifacts)
         decision = _decide(connection, before, command, context)
         file_plan = plan_files(connection, before, decision, context, attachments.artifacts)
@@ -175,12 +179,15 @@ class Engine:
             drivers=drivers,
             artifacts=file_plan.artifacts,
             promoted=file_plan.promoted,
+            events=attachments.events,
             synced_revision=self._synced_revision(run_id),
         )
         save_moves(connection, file_plan, context)
         commit = Commit(before, after, decision, context, file_plan, jobs, lane)
         for write in (*attachments.writes, *self._writes):
             write(connection, commit)
+        if commit.late_events:
+            commit = replace(commit, after=save_events(connection, after, commit.late_events, context))
         self._enqueue(connection, commit)
         return replace(commit, outbox=self._outbox.add(connection, commit))
 

@@ -48,7 +48,9 @@ def _create(change: AdminChange, spec: DelegationSpec) -> str:
     starts_at = spec.starts_at or change.at
     if spec.from_user == spec.to_user:
         raise InvalidInput([("/to_user", "You can't delegate to yourself.")])
-    if spec.ends_at <= max(starts_at, change.at):
+    if starts_at < change.at:  # votes that were cast before would change their meaning
+        raise InvalidInput([("/starts_at", "A delegation can't start in the past.")])
+    if spec.ends_at <= starts_at:
         raise InvalidInput([("/ends_at", "The end must be in the future and after the start.")])
     if spec.ends_at - starts_at > MAX_DURATION:
         raise InvalidInput([("/ends_at", "A delegation can last at most one year.")])

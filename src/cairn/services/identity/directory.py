@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from cairn.core.seats import Delegation, People
 from cairn.ports import Clock
 from cairn.services.actors import ADMIN, Actor, Role, names_of
 from cairn.services.identity import queries
@@ -68,6 +69,19 @@ class UserIndex:
 def load_user_index(connection: Connection, now: datetime) -> UserIndex:
     delegations = tuple((row.from_user, row.to_user) for row in queries.current_delegations(connection, now))
     return UserIndex(_all_users(connection), delegations)
+
+
+def load_people(connection: Connection, now: datetime) -> People:
+    """Everyone who can fill seats of an approval, with their delegates."""
+    users = _all_users(connection)
+    return People(
+        {user.name: user.all_names for user in users.values()},
+        frozenset(user.name for user in users.values() if user.can_decide),
+        tuple(
+            Delegation(row.delegation_id, row.from_user, row.to_user)
+            for row in queries.current_delegations(connection, now)
+        ),
+    )
 
 
 class Directory:

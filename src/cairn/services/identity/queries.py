@@ -349,7 +349,9 @@ def members_of(connection: Connection, group: str) -> set[str]:
 
 
 def current_delegations(connection: Connection, now: datetime) -> Sequence[Row]:
-    query = sa.select(D.from_user, D.to_user).where(D.ended_at.is_(None), D.starts_at <= now, D.ends_at > now)
+    query = sa.select(D.delegation_id, D.from_user, D.to_user).where(
+        D.ended_at.is_(None), D.starts_at <= now, D.ends_at > now
+    )
     return connection.execute(query).all()
 
 

@@ -229,4 +229,8 @@ class Health(View):
     status: Literal["ok"] = "ok"
     version: str
     database: Literal["sqlite", "postgresql"]
+    actions: Annotated[
+        Literal["running", "stopped", "held"],
+        Field(description="`stopped` by people, or `held` until an admin has reviewed a restored database."),
+    ]
     drift: DriftStatus | None = None

@@ -123,8 +123,10 @@ def is_decided(connection: Connection, approval_id: str) -> bool:
 
 def proposed_action(connection: Connection, approval_id: str) -> Row | None:
     a = t.actions.c
-    query = sa.select(a.parameters, a.reasoning, a.risk_reasons, a.summary, a.outcome, a.result)
-    return connection.execute(query.where(a.approval_id == approval_id)).one_or_none()
+    query = sa.select(a.parameters, a.reasoning, a.risk_reasons, a.summary, a.state, a.result)
+    return connection.execute(
+        query.join(t.approvals, t.approvals.c.action_id == a.action_id).where(t.approvals.c.approval_id == approval_id)
+    ).one_or_none()
 
 
 def evaluated_rules(connection: Connection, approval_id: str) -> tuple[Mapping[str, Any], ...]:

@@ -37,14 +37,14 @@ class ActionSubject:
     reasoning: str
     risk_reasons: tuple[str, ...]
     summary: str
-    outcome: str
+    state: str
     result: Any
 
     @property
     def outcome_text(self) -> str:
         """What came of the action."""
         error = cast("Mapping[str, Any]", self.result).get("error") if isinstance(self.result, Mapping) else None
-        text = OUTCOMES.get(self.outcome, "Not executed")
+        text = OUTCOMES.get(self.state, "Not executed")
         return f"{text}: {error}" if error else text
 
 
@@ -142,4 +142,4 @@ def _action(connection: Connection, approval_id: str) -> ActionSubject | None:
     if row is None:
         return None
     reasons = tuple(map(str, row.risk_reasons))
-    return ActionSubject(row.parameters, row.reasoning, reasons, row.summary, row.outcome, row.result)
+    return ActionSubject(row.parameters, row.reasoning, reasons, row.summary, row.state, row.result)

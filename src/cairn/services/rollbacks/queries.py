@@ -10,6 +10,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.rollback import check_undo
 from cairn.core.settle import ready_checkpoints
 from cairn.core.states import ExecutionState, RollbackTrigger, RunStatus
+from cairn.services.actions.action_views import summaries
 from cairn.services.actors import Actor
 from cairn.services.engine.engine import Engine
 from cairn.services.paging import Row, SortOrder, page
@@ -148,6 +149,9 @@ def preview(connection: Connection, spec: RollbackSpec, impact: RollbackImpact) 
             StoppedExecution(execution_id=execution, checkpoint_name=name) for execution, name in impact.stopped
         ],
         withdrawn_approvals=withdrawn(connection, impact.withdrawn),
+        executed_actions=summaries(connection, impact.executed_actions),
+        withdrawn_actions=summaries(connection, impact.withdrawn_actions),
+        hold=impact.hold,
         size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
         resumes_with=_resume_point(impact),
     )

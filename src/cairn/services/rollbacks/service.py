@@ -21,6 +21,7 @@ from cairn.services.rollbacks import records
 from cairn.services.rollbacks.records import ArchivedRun, archived_run, items, record
 from cairn.store import Connection, LoadedRun
 from cairn.store import pipelines as rows
+from cairn.store.actions import ledger
 from cairn.store.errors import NotFound
 
 
@@ -34,6 +35,7 @@ class RollbackSpec:
     target_checkpoint_position: int | None = None
     target_checkpoint_id: str | None = None
     user_reason: str = ""
+    hold: bool | None = None  # leave the run paused; None: if work is repeated that has executed actions
     rollback_id: str = field(default_factory=lambda: str(uuid4()))
 
 
@@ -49,6 +51,9 @@ class RollbackImpact:
     stopped: tuple[tuple[str, str], ...]  # open executions of all runs, with the names of their checkpoints
     withdrawn: tuple[str, ...]  # approvals of all runs
     unaffected: tuple[str, ...]  # executions of the target run that stay completed
+    executed_actions: tuple[str, ...]  # of archived executions: they are not undone
+    withdrawn_actions: tuple[str, ...]  # proposed or approved, but not started
+    hold: bool  # whether the run is left paused
     after: Decision
 
 
@@ -64,6 +69,7 @@ class RollbackService:
         commits = [self._engine.simulate(connection, run_id, command, context) for run_id, command in plan.commands]
         target, *others = [archived_run(commit) for commit in commits]
         archived = set(target.rollback(spec.rollback_id).archived)
+        executed, withdrawn_actions = _actions(connection, spec.rollback_id, (target, *others))
         withdrawn = [
             approval.id
             for commit in commits
@@ -86,6 +92,9 @@ class RollbackService:
             unaffected=tuple(
                 e.id for e in target.before.current if e.state is ExecutionState.COMPLETED and e.id not in archived
             ),
+            executed_actions=executed,
+            withdrawn_actions=withdrawn_actions,
+            hold=bool(executed) if spec.hold is None else spec.hold,
             after=commits[0].decision,
         )
 
@@ -173,7 +182,7 @@ class RollbackService:
                 [("/target_run_id", "A checkpoint-level rollback stays within its run. Leave this out.")]
             )
         position = _position(source, spec)
-        command = RollBack(spec.rollback_id, position)
+        command = RollBack(spec.rollback_id, position, hold=self._holds(connection, spec, source, position))
         return _RollbackPlan(spec.rollback_id, source, None, position, [(spec.source_run_id, command)])
 
     def _run_level(self, connection: Connection, spec: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
@@ -182,10 +191,29 @@ class RollbackService:
         target = self._engine.load(connection, spec.target_run_id, lock=False)
         _check_same_definition(source, target)
         position = _position(target, spec)
-        commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(spec.rollback_id, position, True))]
         later = records.later_runs(connection, target.facts)
+        loaded = [self._engine.load(connection, run_id, lock=False) for run_id in later]
+        hold = self._holds(connection, spec, target, position, loaded)
+        command = RollBack(spec.rollback_id, position, with_runs=True, hold=hold)
+        commands: list[tuple[str, Command]] = [(target.facts.run_id, command)]
         commands += [(run_id, ArchiveRun(spec.rollback_id)) for run_id in later]
         return _RollbackPlan(spec.rollback_id, source, target, position, commands)
+
+    def _holds(
+        self,
+        connection: Connection,
+        spec: RollbackSpec,
+        target: LoadedRun,
+        position: int,
+        later: Sequence[LoadedRun] = (),
+    ) -> bool:
+        """Whether the run is left paused, so that people can look before executed actions are proposed again."""
+        if spec.hold is not None:
+            return spec.hold
+        repeated = [e for e in target.run.current if e.position > position]
+        repeated += [e for run in later for e in run.run.executions.values()]
+        ids = [e.id for e in repeated if e.has_actions]
+        return bool(ids and ledger.executed_of(connection, ids))
 
     def _verify(self, connection: Connection, plan: _RollbackPlan) -> None:
         """Check in the transaction that the later runs are still those of the plan."""
@@ -232,6 +260,21 @@ class _UndoPlan:
 
 
 P = TypeVar("P", _RollbackPlan, _UndoPlan)
+
+
+def _actions(
+    connection: Connection, rollback: str, runs: Sequence[ArchivedRun]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The executed actions of the archived executions, and those that are withdrawn."""
+    ids = [
+        execution
+        for run in runs
+        for execution in (run.rollback(rollback).archived or tuple(run.before.executions))
+        if run.before.executions[execution].has_actions
+    ]
+    if not ids:
+        return (), ()
+    return ledger.executed_of(connection, ids), ledger.open_of(connection, ids)
 
 
 def _position(loaded: LoadedRun, spec: RollbackSpec) -> int:

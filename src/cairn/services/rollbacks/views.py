@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from cairn.core.states import ApprovalKind, ExecutionStatus
+from cairn.services.actions.views import ActionSummary
 from cairn.services.view import Id, Instant, Page, View
 
 RollbackType = Literal["checkpoint_level", "run_level"]
@@ -99,5 +100,8 @@ class RollbackPreview(RollbackFacts):
     unaffected: UnaffectedItems
     stopped_executions: list[StoppedExecution]
     withdrawn_approvals: list[WithdrawnApproval]
+    executed_actions: list[ActionSummary]  # of archived executions: a rollback doesn't undo them
+    withdrawn_actions: list[ActionSummary]  # proposed or approved, but not started
+    hold: bool  # whether the run is left paused
     size_bytes: int
     resumes_with: ResumePoint

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
-from cairn.core.errors import CommandRefused
+from cairn.core.action_judgment import STOP_ACTIONS
+from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.core.rules import GLOBAL
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
 from cairn.definitions.rules import KnownNames, LoadedRules, load
 from cairn.ports import Clock
-from cairn.services.actors import Actor
+from cairn.services.actors import Actor, Permission, Role, Scope
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.rules import records
@@ -20,9 +22,14 @@ from cairn.services.rules.operations import OperationLookup
 from cairn.services.rules.queries.autonomy import sampled_approval
 from cairn.services.rules.rules_file import RulesFileWatcher
 from cairn.store import Connection, Database, LostRace, pipelines, rules
+from cairn.store.actions import gate_state
 from cairn.store.events import chain
 from cairn.store.events.chain import EventRecord
 
+StopLevel = Literal["approvals", "actions"]
+_LEVELS: dict[str | None, int] = {None: 0, "approvals": 1, "actions": 2}
+STOP = Permission(frozenset({Role.APPROVER.value}), frozenset({Scope.DECIDE.value, Scope.ADMIN.value}))
+LIFT_STOP = Permission(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 CountDeciders = Callable[[Connection, tuple[str, ...]], int]  # counts the named users who can decide
 ReadNames = Callable[[Connection], KnownNames]  # reads what rules can name
 
@@ -35,6 +42,10 @@ class SavedRules:
     changed: bool = True
 
 
+async def _do_nothing() -> None:
+    pass
+
+
 class RuleService:
     def __init__(
         self,
@@ -45,8 +56,11 @@ class RuleService:
         count_deciders: CountDeciders | None = None,
         operations: OperationLookup | None = None,
         read_names: ReadNames | None = None,
+        on_lift: Callable[[], Awaitable[None]] = _do_nothing,
     ) -> None:
+        """`on_lift` continues what an emergency stop held."""
         self._database = database
+        self._on_lift = on_lift
         self._clock = clock
         self._event_bus = event_bus
         self._operations = operations
@@ -129,20 +143,26 @@ class RuleService:
         return SavedRules(scope, after.revision, loaded.warnings)
 
     # Emergency stop
-    async def stop(self, stopped: bool, reason: str, actor: Actor) -> bool:
-        """Stop all automatic approvals, or allow them again. Return whether anything changed.
+    async def stop(self, stopped: bool, reason: str, actor: Actor, level: StopLevel = "approvals") -> bool:
+        """Stop all automatic approvals, with the level `actions` all actions too. Or lift the stop.
 
-        Stopping again replaces only the reason, not the user and the time of the stop.
+        Return whether anything changed. Only admins can lift a stop or lower its level. Stopping again with the same
+        level replaces only the reason, not the user and the time of the stop.
         """
         if stopped and not reason.strip():
             raise InvalidInput([("/reason", "Enter a reason for the emergency stop.")])
+        new = level if stopped else None
 
         def write(connection: Connection) -> str | None:
             active, at = rules.active_version(connection, GLOBAL, lock=True), self._clock.now()
-            metadata: dict[str, str] = {"reason": reason}
-            if active.stopped != stopped:
-                rules.stop(connection, active, stopped, reason, actor.name, at)
-                event = "emergency_stop_enabled" if stopped else "emergency_stop_lifted"
+            before = rules.stop_level(connection)
+            if _LEVELS[new] < _LEVELS[before] and not actor.can(LIFT_STOP):
+                raise NotAllowed("Only admins can lift an emergency stop or lower its level.")
+            metadata: dict[str, Any] = {"reason": reason, "level": new}
+            if before != new:
+                rules.stop(connection, active, new, reason, actor.name, at)
+                gate_state.save_stop(connection, STOP_ACTIONS if new == STOP_ACTIONS else "", actor.name, at)
+                event = _stop_event(before, new)
             elif stopped and (earlier_reason := rules.update_stop_reason(connection, reason)) is not None:
                 metadata["earlier_reason"] = earlier_reason
                 event = "emergency_stop_reason_updated"
@@ -154,6 +174,8 @@ class RuleService:
         event = await self._database.transact(write)
         if event is not None:
             self._publish(GLOBAL, event)
+            if new != "actions":
+                await self._on_lift()
         return event is not None
 
     # Audits
@@ -181,3 +203,9 @@ class RuleService:
 
     def _publish(self, scope: str, event_type: str) -> None:
         self._event_bus.publish(ChangeHint(None if scope == GLOBAL else scope, None, event_type))
+
+
+def _stop_event(before: str | None, after: str | None) -> str:
+    if after is None:
+        return "emergency_stop_lifted"
+    return "emergency_stop_enabled" if before is None else "emergency_stop_level_changed"

@@ -66,9 +66,10 @@ class RuleSummary(View):
 
 
 class EmergencyStop(View):
-    """Whether automatic approvals are stopped."""
+    """Whether automatic approvals are stopped, and with the level `actions` all actions too."""
 
     stopped: bool
+    level: Literal["approvals", "actions"] | None
     reason: str
     by: str | None
     at: Instant | None

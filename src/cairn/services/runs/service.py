@@ -14,6 +14,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.ids import id_of
 from cairn.definitions import PipelineDefinition, check_value, fill_defaults
 from cairn.documents import encode_json
+from cairn.services.actions.run_changes import repeat_family
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
@@ -104,7 +105,11 @@ class RunService:
         def body(connection: Connection) -> CreatedRun:
             row, _ = self._lock_runnable(connection, earlier.pipeline_id)
             checksum, prompt = earlier.input_checksum, earlier.original_prompt
-            return self._insert(connection, row, context, checksum, prompt, test=earlier.is_test, start=True)
+            created = self._insert(
+                connection, row, context, checksum, prompt, test=earlier.is_test, start=True, origin=earlier.family
+            )
+            repeat_family(connection, earlier.family)
+            return created
 
         create = self._create(earlier.pipeline_id, context, body, is_repeatable=command_id is not None)
         return await self._engine.shielded(create)
@@ -163,6 +168,7 @@ class RunService:
         *,
         test: bool,
         start: bool,
+        origin: str = "",
     ) -> CreatedRun:
         version = None if test else pipeline_rows.allocate_run_version(connection, row.pipeline_id)
         previous = pipeline_rows.previous_run(connection, row.pipeline_id, row.pipeline_definition_version)
@@ -180,6 +186,7 @@ class RunService:
             created_at=context.at,
             original_prompt=prompt,
             input_checksum=input_checksum,
+            origin_run_id=origin,
         )
         event = _created_event(facts)
         if not start:

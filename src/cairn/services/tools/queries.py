@@ -13,6 +13,7 @@ from cairn.documents import digest
 from cairn.ports.tools import MCP_PREFIX, ErrorOutcome, OfferedTool, ToolGrant, ToolPin
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.tools.tool_effects import effect_of, state_of, unpinned_reason
+from cairn.services.actions.action_type import ActionType
 from cairn.services.agent_library.service import agents_at
 from cairn.services.tools import views
 from cairn.store import Connection, Database
@@ -77,6 +78,13 @@ def _grant(row: Any) -> ToolGrant:
         error_outcome=ErrorOutcome(row.error_outcome),
         pipelines=tuple(row.pipelines),
     )
+
+
+def tool_type(connection: Connection, name: str) -> ActionType:
+    """The action type of a tool, with the effect that an admin has listed it with."""
+    grant = stored_grants(connection, [name]).get(name)
+    effect = grant.grant.effect if grant is not None else ActionEffect.CHANGES
+    return ActionType(name, title=name, effect=effect, executor="tool", source="tool")
 
 
 def unknown_pipelines(connection: Connection, pipeline_ids: Collection[str]) -> list[str]:

@@ -55,10 +55,22 @@ SENTENCES: Mapping[str, str] = {
     "approval_requested": "Approval requested: {subject}.",
     "approval_vote_cast": "{received_approvals} of {required_approvals} approvals received: {subject}.",
     "approval_reused": "Approval reused: the same content was approved before ({subject}).",
-    "action_done": "The approved action was executed for {subject}.",
-    "action_failed": "The approved action failed for {subject}.",
-    "action_unknown": "The outcome of the approved action is unknown for {subject}.",
-    "action_test": "The approved action was not executed for {subject}, because this is a test run.",
+    "action_proposed": "Action proposed: {operation_type}.",
+    "action_waiting": "Action waiting for approval: {operation_type}.",
+    "action_approved": "Action approved: {operation_type} ({approved_by}).",
+    "action_refused": "Action refused: {operation_type}.",
+    "action_modified": "Action modified by {modified_by}: {operation_type}.",
+    "action_reused": "Earlier result used instead of an action: {operation_type}.",
+    "action_test": "Action not executed, because this is a test run: {operation_type}.",
+    "action_started": "Action started: {operation_type}.",
+    "action_handed_over": "Action handed over to its proposer: {operation_type}.",
+    "action_done": "Action executed: {operation_type}.",
+    "action_failed": "Action failed: {operation_type}.",
+    "action_unknown": "Outcome of an action unknown: {operation_type}.",
+    "action_withdrawn": "Action withdrawn: {operation_type}.",
+    "action_expired": "Action expired without a decision: {operation_type}.",
+    "actions_held": "Actions are held: the database was restored and lacks {missing} that the journal knows.",
+    "actions_released": "Actions were released: an admin has reviewed the restored database.",
     "approval_comment_added": "A comment was added to {subject}.",
     "approval_reminder_due": "Half of the time to decide on {subject} has passed.",
     "approval_assigned": "The approval was assigned to other people: {subject}.",
@@ -114,6 +126,7 @@ SENTENCES: Mapping[str, str] = {
     "library_agent_removed": "The agent {agent} was removed from the library.",
     "rules_updated": "The rules were updated to version {revision}.",
     "emergency_stop_enabled": "Automatic approvals were stopped: {reason}",
+    "emergency_stop_level_changed": "The emergency stop now concerns automatic approvals only: {reason}",
     "emergency_stop_reason_updated": "The reason of the emergency stop was updated: {reason}",
     "emergency_stop_lifted": "The emergency stop was lifted.",
     "drift_repaired": "Drift repaired: {rewritten} files were rewritten and {moved} moved aside.",
@@ -154,6 +167,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "action": "Approval requested: action of {name}.",
             "validation": "Review requested: invalid result of {name}.",
             "escalation": "Decision requested: how {name} should continue.",
+            "outcome": "Decision requested: whether an action of {name} was executed.",
             "input": "Form requested: {name}.",
         },
     ),
@@ -164,6 +178,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "completion": "The result of {name} was approved.",
             "action": "An action of {name} was approved.",
             "validation": "The invalid result of {name} was accepted.",
+            "outcome": "The outcome of an action of {name} was settled.",
             "input": "The form of {name} was submitted.",
         },
     ),
@@ -175,6 +190,7 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "action": "An action of {name} was rejected.",
             "validation": "The result of {name} was rejected.",
             "escalation": "A user decided to fail {name}.",
+            "outcome": "The outcome of an action of {name} was settled.",
             "input": "The form of {name} was declined.",
         },
     ),
@@ -196,6 +212,39 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "archived": "{name} continues: the rework was rolled back.",
         },
     ),
+    "action_approved": (
+        "approved_by",
+        {
+            "people": "Action approved by people: {operation_type}.",
+            "override": "Action approved by an admin instead of the people who were asked: {operation_type}.",
+            "default": "Action approved because of its low risk: {operation_type}.",
+        },
+    ),
+    "action_refused": (
+        "refusal",
+        {
+            "reject": "Action rejected by {refused_by}: {operation_type}.",
+            "revise": "Action sent back by {refused_by}: {operation_type}.",
+            "revoke": "Action revoked by {refused_by}: {operation_type}.",
+        },
+    ),
+    "action_done": (
+        "reported_by",
+        {
+            "assumed": "Action counts as executed, because its proposer continued: {operation_type}.",
+            "person": "Action confirmed as executed by {settled_by}: {operation_type}.",
+        },
+    ),
+    "action_failed": (
+        "reported_by",
+        {"person": "Action reported as not executed by {settled_by}: {operation_type}."},
+    ),
+    "action_unknown": (
+        "decision",
+        {"give_up": "{settled_by} gave up on an action with an unknown outcome: {operation_type}."},
+    ),
+    "emergency_stop_enabled": ("level", {"actions": "All actions were stopped: {reason}"}),
+    "emergency_stop_level_changed": ("level", {"actions": "The emergency stop now concerns all actions: {reason}"}),
     "sign_in_blocked": (
         "limit",
         {"name": "Sign-in was blocked after too many failed attempts with one name."},
@@ -241,6 +290,9 @@ class _SentenceFields(dict[str, str]):
         value = self._metadata.get(key)
         if key == "subject":
             return SUBJECTS.get(str(self._metadata.get("kind")), "{name}").format(name=self["name"])
+        if key == "missing":
+            actions = len(cast("list[str]", self._metadata.get("actions") or []))
+            return f"{_counted(actions, 'action')} and {_counted(self._metadata.get('refusals', 0), 'refusal')}"
         if key == "checkpoint_number":
             return str(self._metadata.get("target", -1) + 1)
         if key in ("rewritten", "moved"):
@@ -253,3 +305,7 @@ class _SentenceFields(dict[str, str]):
         if key == "waiting_on":
             return str(value).replace("_", " ")
         return "none" if value is None else str(value)[:MAX_VALUE]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"

@@ -36,6 +36,7 @@ def approval_values(a: Approval) -> Values:
         "closed_at": a.closed_at,
         "reason": a.reason,
         "attempt_number": a.attempt,
+        "action_id": a.action,
         "reused_from": a.reused_from,
     }
 
@@ -56,6 +57,7 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
         closed_at=row.closed_at,
         reason=row.reason,
         attempt=row.attempt_number,
+        action=row.action_id,
         reused_from=row.reused_from,
         reminded_period=row.reminded_period,
         escalated=row.escalated,

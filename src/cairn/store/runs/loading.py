@@ -48,6 +48,12 @@ class RunFacts:
     original_prompt: str
     input_checksum: str | None
     extends_from_run_version: int | None = None
+    origin_run_id: str = ""  # the first of the runs that retry each other; empty: this one
+
+    @property
+    def family(self) -> str:
+        """The runs that retry each other share the history of their actions."""
+        return self.origin_run_id or self.run_id
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,7 @@ def new_run(
     graph = facts.definition_revision
     newest = newest or newest_revision(connection, facts.pipeline_id, facts.definition_version)
     plan, places = plans.plan_with_places(connection, facts.pipeline_id, graph, newest)
+    facts = replace(facts, origin_run_id=facts.family)
     # synced_revision is 0, because the run has no folder yet.
     return LoadedRun(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, records)
 
@@ -132,6 +139,7 @@ def insert_row(connection: sa.Connection, run: LoadedRun) -> None:
         "definition_revision": facts.definition_revision,
         "run_version": facts.run_version,
         "is_test": facts.is_test,
+        "origin_run_id": facts.family,
         "previous_run_id": facts.previous_run_id,
         "extends_from_run_version": facts.extends_from_run_version,
         "original_prompt": facts.original_prompt,
@@ -217,6 +225,7 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
     facts = _facts(row)
     graph, newest = facts.definition_revision, _newest(connection, row)
     plan, places = plans.plan_with_places(connection, facts.pipeline_id, graph, newest)
+    facts = replace(facts, origin_run_id=facts.family)
     executions: dict[str, Execution] = {}
     drivers: dict[str, str] = {}
     folders: dict[str, str] = {}
@@ -267,6 +276,7 @@ def _facts(row: Any) -> RunFacts:
         definition_revision=row.definition_revision,
         run_version=row.run_version,
         is_test=row.is_test,
+        origin_run_id=row.origin_run_id,
         previous_run_id=row.previous_run_id,
         created_by=row.created_by,
         created_at=row.created_at,

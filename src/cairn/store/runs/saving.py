@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
@@ -15,7 +16,7 @@ from cairn.core.events import EventType
 from cairn.core.execution import Execution
 from cairn.core.run import Run
 from cairn.store.errors import LostRace, StaleDispatch
-from cairn.store.events import chain as events
+from cairn.store.events import chain as chains
 from cairn.store.events.chain import EventRecord
 from cairn.store.prepared_statements import PreparedUpdate, insert_into
 from cairn.store.runs.approval_rows import approval_values, evaluated_rules_value
@@ -34,15 +35,16 @@ def save_run(
     drivers: Mapping[str, str] | None = None,
     artifacts: Sequence[NewArtifact] = (),
     promoted: Mapping[str, str] | None = None,
+    events: Sequence[EventRecord] = (),
     synced_revision: int | None = None,
 ) -> LoadedRun:
     """Save the changes of the decision.
 
-    `drivers` maps executions to the jobs that now drive them, `promoted` maps artifacts to their new paths, and
-    `synced_revision` is the revision up to which the files are synced.
+    `drivers` maps executions to the jobs that now drive them, `promoted` maps artifacts to their new paths, `events`
+    follow those of the decision, and `synced_revision` is the revision up to which the files are synced.
     """
-    chain, rows = events.seal(
-        before.chain, [*before.unsaved_events, *_event_records(before, decision)], context.by, context.at
+    chain, rows = chains.seal(
+        before.chain, [*before.unsaved_events, *_event_records(before, decision), *events], context.by, context.at
     )
     after = LoadedRun(
         run=decision.run,
@@ -61,8 +63,21 @@ def save_run(
     _save_executions(connection, before, after, context)
     _save_approvals(connection, before, after)
     save_artifacts(connection, before, after, artifacts, promoted or {}, context)
-    events.insert(connection, rows)
+    chains.insert(connection, rows)
     return after
+
+
+def save_events(
+    connection: sa.Connection, run: LoadedRun, events: Sequence[EventRecord], context: CommandContext
+) -> LoadedRun:
+    """Append events to a run that this transaction has saved."""
+    chain, rows = chains.seal(run.chain, events, context.by, context.at)
+    chains.insert(connection, rows)
+    r = pipeline_runs
+    connection.execute(
+        sa.update(r).where(r.c.run_id == run.facts.run_id).values(event_seq=chain.seq, event_head=chain.head)
+    )
+    return replace(run, event_seq=chain.seq, event_head=chain.head)
 
 
 def _folders(before: LoadedRun, run: Run) -> Mapping[str, str]:

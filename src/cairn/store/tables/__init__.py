@@ -1,7 +1,20 @@
 """The tables of the database, named after the nouns of the API."""
 
 from cairn.store.tables.action_types import action_types
-from cairn.store.tables.actions import actions, approval_comments, corrections
+from cairn.store.tables.actions import (
+    action_refusals,
+    action_requirements,
+    action_versions,
+    action_votes,
+    actions,
+    approval_comments,
+    corrections,
+    gate_state,
+    generations,
+    journals,
+    limit_uses,
+    limit_windows,
+)
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.conversations import messages, model_calls
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
@@ -26,14 +39,17 @@ from cairn.store.tables.secrets import secrets
 from cairn.store.tables.settings import settings
 from cairn.store.tables.sign_in import api_tokens, sessions
 from cairn.store.tables.tools import offered_tools, tool_grants
-from cairn.store.tables.triggers import APPEND_ONLY, HUMAN_INTERACTIONS
+from cairn.store.tables.triggers import HUMAN_INTERACTIONS
 from cairn.store.tables.validations import summaries, validations
 from cairn.store.tables.views import views
 
 __all__ = [
-    "APPEND_ONLY",
     "HUMAN_INTERACTIONS",
+    "action_refusals",
+    "action_requirements",
     "action_types",
+    "action_versions",
+    "action_votes",
     "actions",
     "active_rules",
     "api_tokens",
@@ -60,12 +76,17 @@ __all__ = [
     "events",
     "execution_calls",
     "execution_logs",
+    "gate_state",
+    "generations",
     "group_members",
     "groups",
     "idempotency_keys",
     "invitations",
     "job_dependencies",
+    "journals",
     "library_agents",
+    "limit_uses",
+    "limit_windows",
     "messages",
     "metadata",
     "model_calls",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import flag, index, integer, metadata, references, text, timestamp
 
 # A scope is `global`, or a pipeline's id.
@@ -32,9 +33,11 @@ emergency_stops = sa.Table(
     metadata,
     integer("number", primary_key=True, autoincrement=False),
     flag("stopped"),
+    text("level", null=True),  # what is stopped: approvals by rules, or actions as well; null: nothing
     text("reason"),
     text("by"),
     timestamp("at"),
+    one_of("level", "approvals", "actions"),
 )
 
 audit_reviews = sa.Table(

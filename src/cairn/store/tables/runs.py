@@ -35,6 +35,7 @@ pipeline_runs = sa.Table(
     integer("total_checkpoints"),
     integer("completed_checkpoints"),
     integer("failed_checkpoints"),
+    text("origin_run_id"),  # the first of the runs that retry each other
     text("previous_run_id", references("pipeline_runs.run_id"), null=True),
     integer("extends_from_run_version", null=True),
     text("original_prompt"),
@@ -122,7 +123,7 @@ checkpoint_executions = sa.Table(
     timestamp("active_since", null=True),
     double("active_seconds"),
     text("sandbox", null=True),  # sandbox level of its last process
-    flag("action_outcome_unknown", server_default=sa.false()),  # one of its actions may or may not have been executed
+    flag("has_actions", server_default=sa.false()),  # it has proposed an action
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("status", ExecutionStatus),
     one_of("state", ExecutionState),
@@ -152,6 +153,7 @@ approvals = sa.Table(
     timestamp("closed_at", null=True),
     text("reason"),
     integer("attempt_number"),  # of the execution when requested
+    text("action_id", null=True),  # that is to be approved, or whose outcome is unknown
     text("reused_from", references("approvals.approval_id"), null=True),  # an earlier approval of the same content
     json("terms", null=True),  # that differ from the defaults
     json("assigned_to", null=True),  # who can decide now; null: any approver

@@ -28,6 +28,7 @@ execution_calls = sa.Table(
     json("arguments"),
     text("digest"),  # of `arguments`
     text("inputs_checksum", references("blobs.checksum"), null=True),  # the inputs that were readable at the call
+    text("action_id", null=True),  # that the call proposed, or whose outcome it was given again
     timestamp("requested_at"),
     one_of("kind", "rework", "action", "question"),
     index("ix_execution_calls_inputs", "inputs_checksum"),

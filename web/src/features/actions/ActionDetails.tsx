@@ -1,8 +1,6 @@
 import { Button } from '@mantine/core'
-import { IconPaperclip } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { ActionDetail } from '~/api/types'
-import { fillPlaceholders, humanize, type Parameters, toLine } from '~/lib/actions'
+import { humanize, type Parameters, toLine } from '~/lib/actions'
 import { formatValue } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { Section } from '~/ui/Page'
@@ -11,64 +9,6 @@ import styles from './ActionDetails.module.css'
 const isRecord = (value: unknown): value is Parameters =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isScalar = (value: unknown) => !isRecord(value) && !Array.isArray(value)
-
-/** A proposed action, shown as its recipient sees it. */
-export function ActionDetails({ action, parameters }: { action: ActionDetail; parameters: Parameters }) {
-  return (
-    <Section
-      title="Proposed action"
-      aside={
-        <span className={styles.operation}>
-          <code className={styles.tag}>{action.operation_type}</code>
-          <span className={styles.execution}>
-            {action.executed_by_cairn
-              ? 'executed by Cairn after approval'
-              : 'executed by the proposer after approval'}
-          </span>
-        </span>
-      }
-    >
-      <div className={styles.panel}>
-        {action.operation_type === 'send_email' ? (
-          <EmailPreview parameters={parameters} />
-        ) : (
-          <ParameterList parameters={parameters} />
-        )}
-      </div>
-    </Section>
-  )
-}
-
-/** An email with placeholders replaced by their values. */
-function EmailPreview({ parameters }: { parameters: Parameters }) {
-  const { to, cc, subject, body, attachments, ...rest } = parameters
-  const files = Array.isArray(attachments) ? attachments.map(toLine) : []
-  return (
-    <>
-      <dl className={styles.parameters}>
-        <ParameterRow name="To" value={to} />
-        {cc !== undefined && <ParameterRow name="Cc" value={cc} />}
-        <ParameterRow name="Subject" value={fillPlaceholders(toLine(subject), parameters)} />
-        {Object.entries(rest).map(([name, value]) => (
-          <ParameterRow key={name} name={humanize(name)} value={value} />
-        ))}
-      </dl>
-      {toLine(body).trim() !== '' && (
-        <p className={styles.email}>{fillPlaceholders(toLine(body), parameters).trimEnd()}</p>
-      )}
-      {files.length > 0 && (
-        <ul className={styles.files} aria-label="Attachments">
-          {files.map((name) => (
-            <li key={name}>
-              <IconPaperclip size={15} aria-hidden="true" />
-              {name}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  )
-}
 
 function ParameterList({ parameters }: { parameters: Parameters }) {
   const plain = Object.entries(parameters).filter(([, value]) => isScalar(value))
@@ -106,7 +46,7 @@ function ParameterRow({ name, value }: { name: string; value: unknown }) {
 export function Reasoning({ text }: { text: string }) {
   if (text.trim() === '') return null
   return (
-    <Section title="Reasoning">
+    <Section title="The agent says">
       <blockquote className={styles.reasoning}>{text}</blockquote>
     </Section>
   )

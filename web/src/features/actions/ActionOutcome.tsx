@@ -7,8 +7,8 @@ import styles from './ActionDetails.module.css'
 export function ActionOutcome({ approval }: { approval: ApprovalDetail }) {
   const { action, status } = approval
   const isApproved = status === 'approved' || status === 'auto_approved'
-  if (action === null || !isApproved) return null
-  const outcome = outcomeText(action, action.executed_by_cairn)
+  if (action === null || !(isApproved || approval.kind === 'outcome')) return null
+  const outcome = outcomeText(action)
   if (outcome === null) return null
   return (
     <div className={styles.outcome}>

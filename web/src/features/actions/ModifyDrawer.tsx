@@ -1,5 +1,5 @@
-import { Button, Drawer, SegmentedControl } from '@mantine/core'
-import { IconBulb, IconCheck, IconCircleCheck } from '@tabler/icons-react'
+import { Button, Checkbox, Drawer, SegmentedControl } from '@mantine/core'
+import { IconCheck, IconCircleCheck } from '@tabler/icons-react'
 import { type ReactNode, useRef, useState } from 'react'
 import type { ActionDetail } from '~/api/types'
 import type { Parameters } from '~/lib/actions'
@@ -23,7 +23,7 @@ type Props = {
   notice: ReactNode
   /** Someone else decided first. */
   isDecided: boolean
-  onApprove: (modified: Parameters, changeCount: number) => Promise<void>
+  onApprove: (modified: Parameters, changeCount: number, learn: boolean) => Promise<void>
   onClose: () => void
 }
 
@@ -46,6 +46,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
   const fields = parameterFields(action.parameters_schema, parameters)
   const [typed, setTyped] = useState(() => inputValues(fields, parameters))
   const [text, setText] = useState<string | null>(null)
+  const [learn, setLearn] = useState(false)
   const textareaRef = useRef<HTMLTextAreaElement>(null)
   const fromForm = patchFromInputs(fields, parameters, typed)
   const fromJson = text === null ? null : patchFromJson(parameters, text)
@@ -132,10 +133,13 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
           ))}
           {readable && <RenderedText parameters={preview.parameters ?? parameters} />}
           {changes.length > 0 && (
-            <p className={styles.learningNote}>
-              <IconBulb size={16} stroke={1.6} aria-hidden="true" />
-              Your changes are saved as a correction and shown to agents that propose similar actions.
-            </p>
+            <Checkbox
+              className={styles.learn}
+              label="Use as an example for agents"
+              description="Agents that propose similar actions see your changes."
+              checked={learn}
+              onChange={(event) => setLearn(event.currentTarget.checked)}
+            />
           )}
         </div>
       </div>
@@ -157,7 +161,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
           leftSection={<IconCheck size={16} aria-hidden="true" />}
           loading={approving}
           disabled={!isValid || changes.length === 0 || isDecided}
-          onClick={() => void onApprove(patch, changes.length)}
+          onClick={() => void onApprove(patch, changes.length, learn)}
         >
           {changes.length === 0
             ? 'Approve with changes'

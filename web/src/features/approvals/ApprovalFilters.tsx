@@ -8,6 +8,7 @@ import styles from './ApprovalsPage.module.css'
 
 const KINDS: Record<ApprovalKind, string> = {
   action: 'Actions',
+  outcome: 'Unknown outcomes',
   completion: 'Results',
   start: 'Starts',
   input: 'Forms',

@@ -17,6 +17,8 @@ type Props = {
   decision: DecisionState
   /** Saved with the decision, and the initial text of a dialog. */
   comment: string
+  /** What approving a repeated action does. Null until it is chosen, which disables approving. */
+  onRepeat?: 'use_earlier' | 'execute_again' | null
   onModify?: () => void
   /** The shortcut that was pressed in the list. It opens the dialog of that decision or focuses its button. */
   initialShortcut?: string
@@ -31,6 +33,7 @@ export function DecisionButtons({
   possible,
   decision,
   comment,
+  onRepeat,
   onModify,
   initialShortcut,
   onDecided,
@@ -48,10 +51,12 @@ export function DecisionButtons({
     if (isStored) onDecided?.()
     return isStored
   }
+  const isBlocked = (name: string) => name === 'approve' && onRepeat === null
   const choose = (name: string, option: DecisionOption) => {
+    if (isBlocked(name)) return
     if (name === 'modify') onModify?.()
     else if (option.dialog) setDialog([name, option])
-    else void decide(name, option)
+    else void decide(name, option, name === 'approve' && onRepeat ? { on_repeat: onRepeat } : {})
   }
   const handleShortcut = (name: string, option: DecisionOption) => {
     if (option.weight === 'primary' && isRisky(approval.risk_level)) primary.current?.focus()
@@ -76,12 +81,16 @@ export function DecisionButtons({
           color={option.weight === 'danger' ? 'red' : undefined}
           leftSection={name === 'approve' && <IconCheck size={16} aria-hidden="true" />}
           loading={busy === name && dialog === null}
-          disabled={busy !== null && busy !== name}
+          disabled={isBlocked(name) || (busy !== null && busy !== name)}
           data-decision={name}
           data-preselected={(initialShortcut !== undefined && option.key === initialShortcut) || undefined}
           onClick={() => choose(name, option)}
         >
-          {name === 'approve' ? approveLabel(approval.operation_type) : option.label}
+          {name !== 'approve'
+            ? option.label
+            : onRepeat === 'use_earlier'
+              ? 'Use earlier result'
+              : approveLabel(approval.operation_type)}
           {option.dialog && '…'}
           {option.key && <KeyHint>{option.key}</KeyHint>}
         </Button>

@@ -66,6 +66,21 @@ const DECISIONS: Record<string, DecisionOption> = {
       button: 'Fail execution',
     },
   },
+  happened: { label: 'It happened', weight: 'plain', done: 'Recorded: it happened.' },
+  did_not_happen: { label: "It didn't happen", weight: 'plain', done: "Recorded: it didn't happen." },
+  send_again: { label: 'Send again', weight: 'plain', done: 'The action is sent again.' },
+  give_up: {
+    label: 'Give up',
+    weight: 'danger',
+    done: 'The outcome stays unknown.',
+    dialog: {
+      title: 'Give up on this action',
+      field: 'reason',
+      label: 'Reason',
+      hint: 'The outcome stays unknown, and the execution fails.',
+      button: 'Give up',
+    },
+  },
   refuse: {
     label: 'Not now',
     weight: 'plain',
@@ -88,6 +103,10 @@ const DECISIONS: Record<string, DecisionOption> = {
 }
 
 const ORDER = [
+  'give_up',
+  'send_again',
+  'did_not_happen',
+  'happened',
   'fail',
   'reject',
   'decline',

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { decide } from '~/api/commands'
-import type { Approval } from '~/api/types'
+import type { Approval, DecideRequest } from '~/api/types'
 import { asProblem, isStale, type Problem } from '~/lib/problems'
 import { showToast } from '~/ui/toasts'
 
@@ -22,7 +22,7 @@ export function usePinned<T>(
   return { shown: pinned.shown, changed, showCurrent: () => setPinned({ digest, shown: now }) }
 }
 
-export type DecisionInput = { feedback?: string; reason?: string; modified_params?: Record<string, unknown> }
+export type DecisionInput = Omit<DecideRequest, 'digest'>
 
 type Submission = { decision: string; done: string; input: DecisionInput }
 

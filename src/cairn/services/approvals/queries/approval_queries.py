@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cairn.ports import Clock
+from cairn.services.actions.action_views import ActionViews
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import detail, lists
 from cairn.services.approvals.queries.lists import ApprovalFilter, ApprovalViewer
@@ -12,8 +13,9 @@ from cairn.store import Connection
 
 
 class ApprovalQueries:
-    def __init__(self, engine: Engine, clock: Clock) -> None:
+    def __init__(self, engine: Engine, clock: Clock, actions: ActionViews) -> None:
         self._engine = engine
+        self._actions = actions
         self._database = engine.database
         self._clock = clock
 
@@ -29,6 +31,6 @@ class ApprovalQueries:
 
         def read(connection: Connection) -> ApprovalDetail:
             loaded = self._engine.load(connection, lists.run_of_approval(connection, approval_id), lock=False)
-            return detail.get_detail(connection, self._engine.plans, loaded, approval_id, actor, now)
+            return detail.get_detail(connection, self._actions, loaded, approval_id, actor, now)
 
         return self._database.read(read)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.core.approval import Approval
-from cairn.core.rule_verdict import RiskLevel
-from cairn.core.states import APPROVED_STATUSES, ExecutionStatus
-from cairn.services.actions.declared_types import action_type
-from cairn.services.actions.queries import approved_parameters
-from cairn.services.actions.views import ProposedAction
+from cairn.core.states import ExecutionStatus
+from cairn.services.actions.action_views import ActionViews, shown_digest
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
 from cairn.services.approvals.queries.forms import form_of
 from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Comment, PriorExecution
 from cairn.services.artifacts import queries as artifacts
-from cairn.services.engine.plans import DefinitionCache, definition_of
+from cairn.services.engine.plans import definition_of
 from cairn.services.rework.staleness import queries as staleness
 from cairn.store import Connection, LoadedRun
 from cairn.store import tables as t
@@ -27,7 +23,7 @@ from cairn.store.runs.run_rows import execution_row
 
 def get_detail(
     connection: Connection,
-    plans: DefinitionCache,
+    actions: ActionViews,
     loaded: LoadedRun,
     approval_id: str,
     actor: Actor | None,
@@ -35,17 +31,20 @@ def get_detail(
 ) -> ApprovalDetail:
     summary = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, actor))
     row = execution_row(connection, summary.execution_id)
-    checkpoint = definition_of(connection, plans, summary.pipeline_id, row)
+    checkpoint = definition_of(connection, actions.plans, summary.pipeline_id, row)
     stale = staleness.of_executions(connection, [row.execution_id])
     approval = loaded.run.approvals[approval_id]
+    fields = dict(summary)
+    if approval.action is not None:  # decisions are bound to what people see now
+        fields["digest"] = shown_digest(connection, loaded, approval.action)
     return ApprovalDetail(
-        **dict(summary),
+        **fields,
         started_by=loaded.facts.created_by,
         checkpoint_description=checkpoint.checkpoint_description,
         rule_scope=approval.scope or None,
         rules_revision=approval.rules_revision or None,
         terms=_terms(approval),
-        action=_action(connection, plans, loaded, approval, row.definition_revision),
+        action=actions.proposed(connection, loaded, approval.action) if approval.action is not None else None,
         artifacts=artifacts.artifacts_of_executions(connection, {row.execution_id: row.outputs}, stale)[
             row.execution_id
         ],
@@ -65,36 +64,6 @@ def _terms(a: Approval) -> ApprovalTerms:
         escalate_to=list(terms.escalate_to),
         not_by_starter=terms.not_by_starter,
         channels=list(terms.channels),
-    )
-
-
-def _action(
-    connection: Connection, plans: DefinitionCache, loaded: LoadedRun, a: Approval, revision: int
-) -> ProposedAction | None:
-    row = connection.execute(sa.select(t.actions).where(t.actions.c.approval_id == a.id)).one_or_none()
-    if row is None:
-        return None
-    definition = plans.definition(connection, loaded.facts.pipeline_id, revision)
-    kind = action_type(definition, row.operation_type)
-    current = approved_parameters(connection, a.id, row.parameters)
-    schema: Any = kind.schema
-    return ProposedAction(
-        operation_type=row.operation_type,
-        parameters=row.parameters,
-        current_parameters=current,
-        approved_parameters=current if a.status in APPROVED_STATUSES else None,
-        parameters_schema=schema,
-        reasoning=row.reasoning,
-        confidence=row.confidence,
-        risk_level=RiskLevel(row.risk_level),
-        proposed_risk_level=RiskLevel(row.proposed_risk_level) if row.proposed_risk_level else None,
-        risk_reasons=row.risk_reasons,
-        supporting_data=row.supporting_data,
-        executed_by_cairn=kind.is_executed_by_cairn,
-        outcome=row.outcome,
-        result=row.result,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
     )
 
 

@@ -35,6 +35,9 @@ A, D, E, R, P = (
 )
 
 
+COUNTED_DECISIONS = APPROVING_DECISIONS | {"modify", "happened", "did_not_happen", "send_again"}
+
+
 @dataclass(frozen=True, slots=True)
 class ApprovalViewer:
     """The user who views approvals, and the time."""
@@ -59,7 +62,7 @@ _SELECT: Query = (
     .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
     .join(t.pipeline_runs, R.run_id == A.run_id)
     .join(t.pipelines, P.pipeline_id == A.pipeline_id)
-    .outerjoin(t.actions, t.actions.c.approval_id == A.approval_id)
+    .outerjoin(t.actions, t.actions.c.action_id == A.action_id)
 )
 _ORDERS = {
     "age": SortOrder((A.requested_at, A.approval_id)),
@@ -148,7 +151,7 @@ def _vote(row: Row) -> Vote:
 def _eligibility(row: Row, votes: list[Vote]) -> Eligibility:
     excluded = row.created_by if terms_from(row).not_by_starter else None
     approved_by = frozenset(
-        vote.by for vote in votes if vote.decision in APPROVING_DECISIONS and vote.digest == row.digest
+        vote.by for vote in votes if vote.decision in COUNTED_DECISIONS and vote.digest == row.digest
     )
     return Eligibility(
         ApprovalKind(row.kind), tuple(row.assigned_to or ()), excluded, row.required_approvals, approved_by

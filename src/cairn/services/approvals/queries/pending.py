@@ -14,7 +14,7 @@ from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row, execution_row
 
 A = t.approvals.c
-_SELECT = sa.select(A.approval_id, A.run_id, A.execution_id, A.kind, A.status)
+_SELECT = sa.select(A.approval_id, A.run_id, A.execution_id, A.kind, A.status, A.action_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class PendingApproval:
     execution_id: str
     kind: ApprovalKind
     status: ApprovalStatus
+    action_id: str | None = None
 
 
 def find_approval(connection: Connection, approval_id: str) -> PendingApproval:
@@ -33,6 +34,27 @@ def find_approval(connection: Connection, approval_id: str) -> PendingApproval:
     if row is None:
         raise NotFound("approval", approval_id)
     return _approval(row)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionReview:
+    """Why people have to look at the action of an approval on its own."""
+
+    is_untrusted: bool = False
+    is_simulated: bool = False
+
+
+def find_review(connection: Connection, approval_id: str) -> ActionReview:
+    m = t.messages.c
+    row = connection.execute(
+        sa.select(
+            t.actions.c.untrusted,
+            sa.exists().where(m.execution_id == A.execution_id, m.is_simulated).label("is_simulated"),
+        )
+        .join(t.approvals, A.action_id == t.actions.c.action_id)
+        .where(A.approval_id == approval_id)
+    ).one_or_none()
+    return ActionReview() if row is None else ActionReview(row.untrusted, row.is_simulated)
 
 
 def find_pending(connection: Connection, execution_id: str, kinds: frozenset[ApprovalKind] | None) -> PendingApproval:
@@ -66,5 +88,10 @@ def _commands(status: str, waiting_on: str | None) -> tuple[str, ...]:
 
 def _approval(row: Row) -> PendingApproval:
     return PendingApproval(
-        row.approval_id, row.run_id, row.execution_id, ApprovalKind(row.kind), ApprovalStatus(row.status)
+        row.approval_id,
+        row.run_id,
+        row.execution_id,
+        ApprovalKind(row.kind),
+        ApprovalStatus(row.status),
+        row.action_id,
     )

@@ -36,7 +36,7 @@ from cairn.store.runs.run_rows import Row
 V, S, A = t.rule_versions.c, t.emergency_stops.c, t.approvals.c
 _NEWEST = SortOrder((V.revision,), newest_first=True)
 _NEWEST_STOP = SortOrder((S.number,), newest_first=True)
-_NOT_STOPPED = EmergencyStop(stopped=False, reason="", by=None, at=None)
+_NOT_STOPPED = EmergencyStop(stopped=False, level=None, reason="", by=None, at=None)
 
 
 def active_rules(
@@ -166,7 +166,7 @@ def list_emergency_stops(connection: Connection, limit: int, cursor: str | None)
 
 
 def _stop_view(row: Row) -> EmergencyStop:
-    return EmergencyStop(stopped=row.stopped, reason=row.reason, by=row.by, at=row.at)
+    return EmergencyStop(stopped=row.stopped, level=row.level, reason=row.reason, by=row.by, at=row.at)
 
 
 # Explanations

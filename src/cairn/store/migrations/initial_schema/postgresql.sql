@@ -6,6 +6,131 @@ CREATE TABLE action_types (
   CONSTRAINT pk_action_types PRIMARY KEY (name)
 );
 
+CREATE TABLE actions (
+  action_id TEXT NOT NULL,
+  family_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  pipeline_id TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  item TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  execution_id TEXT NOT NULL,
+  approval_id TEXT,
+  operation TEXT NOT NULL,
+  effect TEXT NOT NULL,
+  risk_level TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  call_digest TEXT NOT NULL,
+  content_digest TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  occurrence INTEGER,
+  approved_by TEXT NOT NULL,
+  approved_until TIMESTAMP WITH TIME ZONE,
+  modified BOOLEAN NOT NULL,
+  untrusted BOOLEAN NOT NULL,
+  is_handed_over BOOLEAN NOT NULL,
+  is_idempotent BOOLEAN NOT NULL,
+  by_script BOOLEAN NOT NULL,
+  was_unknown BOOLEAN NOT NULL,
+  settled BOOLEAN NOT NULL,
+  resend_permitted BOOLEAN NOT NULL,
+  answered BOOLEAN NOT NULL,
+  sends INTEGER NOT NULL,
+  start_seq INTEGER,
+  journal_id TEXT,
+  owner TEXT NOT NULL,
+  reused_of TEXT,
+  reported_by TEXT NOT NULL,
+  currency TEXT,
+  summary TEXT NOT NULL,
+  parameters TEXT,
+  content TEXT,
+  facts TEXT,
+  result TEXT,
+  sources TEXT,
+  reasoning TEXT NOT NULL,
+  confidence DOUBLE PRECISION,
+  proposed_risk_level TEXT,
+  risk_reasons TEXT NOT NULL,
+  supporting_data TEXT,
+  proposed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+  started_at TIMESTAMP WITH TIME ZONE,
+  ended_at TIMESTAMP WITH TIME ZONE,
+  CONSTRAINT pk_actions PRIMARY KEY (action_id),
+  CONSTRAINT ck_actions_effect_known CHECK (effect IN ('reads', 'sends', 'changes')),
+  CONSTRAINT ck_actions_state_known CHECK (state IN ('proposed', 'waiting', 'approved', 'refused', 'reused', 'test', 'started', 'handed_over', 'done', 'failed', 'unknown', 'withdrawn', 'expired')),
+  CONSTRAINT ck_actions_risk_level_known CHECK (risk_level IN ('low', 'medium', 'high', 'critical')),
+  CONSTRAINT ck_actions_proposed_risk_level_known CHECK (proposed_risk_level IN ('low', 'medium', 'high', 'critical')),
+  CONSTRAINT uq_actions_journal_id UNIQUE (journal_id, start_seq)
+);
+
+CREATE INDEX ix_actions_of_approval ON actions (approval_id);
+
+CREATE INDEX ix_actions_of_execution ON actions (execution_id);
+
+CREATE INDEX ix_actions_of_family ON actions (family_id, operation);
+
+CREATE INDEX ix_actions_of_run ON actions (run_id, proposed_at, action_id);
+
+CREATE INDEX ix_actions_open ON actions (state) WHERE state IN ('proposed', 'waiting', 'approved', 'started', 'handed_over', 'unknown');
+
+CREATE INDEX ix_actions_proposed ON actions (proposed_at, action_id);
+
+CREATE UNIQUE INDEX uq_actions_executed_once ON actions (family_id, operation, identity, occurrence) WHERE state IN ('approved', 'started', 'handed_over', 'done', 'unknown') AND effect = 'changes';
+
+CREATE TABLE action_refusals (
+  refusal_id TEXT NOT NULL,
+  family_id TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  item TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  by TEXT NOT NULL,
+  at TIMESTAMP WITH TIME ZONE NOT NULL,
+  CONSTRAINT pk_action_refusals PRIMARY KEY (refusal_id),
+  CONSTRAINT ck_action_refusals_kind_known CHECK (kind IN ('reject', 'revise', 'revoke', 'modify'))
+);
+
+CREATE INDEX ix_action_refusals_of_family ON action_refusals (family_id, operation);
+
+CREATE TABLE generations (
+  family_id TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  item TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  refusals_cleared_at TIMESTAMP WITH TIME ZONE,
+  CONSTRAINT pk_generations PRIMARY KEY (family_id, checkpoint_id, item)
+);
+
+CREATE TABLE limit_windows (
+  rule_id TEXT NOT NULL,
+  window_key TEXT NOT NULL,
+  approvals INTEGER NOT NULL,
+  total TEXT NOT NULL,
+  currency TEXT,
+  CONSTRAINT pk_limit_windows PRIMARY KEY (rule_id, window_key)
+);
+
+CREATE TABLE gate_state (
+  id INTEGER NOT NULL,
+  stop TEXT NOT NULL,
+  held BOOLEAN NOT NULL,
+  reason TEXT NOT NULL,
+  changed_at TIMESTAMP WITH TIME ZONE,
+  changed_by TEXT NOT NULL,
+  CONSTRAINT pk_gate_state PRIMARY KEY (id),
+  CONSTRAINT ck_gate_state_stop_known CHECK (stop IN ('', 'approvals', 'actions'))
+);
+
+CREATE TABLE journals (
+  journal_id TEXT NOT NULL,
+  last_seq INTEGER NOT NULL,
+  CONSTRAINT pk_journals PRIMARY KEY (journal_id)
+);
+
 CREATE TABLE blobs (
   checksum TEXT NOT NULL,
   size BIGINT NOT NULL,
@@ -62,14 +187,6 @@ CREATE TABLE events (
 );
 
 CREATE INDEX ix_events_of_pipeline ON events (pipeline_id, id);
-
-CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the trail is append-only'; END $$;
-
-CREATE TRIGGER events_not_updated BEFORE UPDATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
-CREATE TRIGGER events_not_deleted BEFORE DELETE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
-CREATE TRIGGER events_not_truncated BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TABLE chains (
   chain TEXT NOT NULL,
@@ -191,10 +308,12 @@ CREATE TABLE active_rules (
 CREATE TABLE emergency_stops (
   number INTEGER NOT NULL,
   stopped BOOLEAN NOT NULL,
+  level TEXT,
   reason TEXT NOT NULL,
   by TEXT NOT NULL,
   at TIMESTAMP WITH TIME ZONE NOT NULL,
-  CONSTRAINT pk_emergency_stops PRIMARY KEY (number)
+  CONSTRAINT pk_emergency_stops PRIMARY KEY (number),
+  CONSTRAINT ck_emergency_stops_level_known CHECK (level IN ('approvals', 'actions'))
 );
 
 CREATE TABLE secrets (
@@ -253,6 +372,53 @@ CREATE TABLE summaries (
   CONSTRAINT pk_summaries PRIMARY KEY (checksum, model)
 );
 
+CREATE TABLE action_versions (
+  action_id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  parameters TEXT,
+  content_digest TEXT NOT NULL,
+  by TEXT NOT NULL,
+  at TIMESTAMP WITH TIME ZONE NOT NULL,
+  CONSTRAINT pk_action_versions PRIMARY KEY (action_id, version),
+  CONSTRAINT fk_action_versions_action_id FOREIGN KEY(action_id) REFERENCES actions (action_id)
+);
+
+CREATE TABLE action_requirements (
+  action_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  rule_id TEXT NOT NULL,
+  base TEXT NOT NULL,
+  current TEXT NOT NULL,
+  CONSTRAINT pk_action_requirements PRIMARY KEY (action_id, position),
+  CONSTRAINT fk_action_requirements_action_id FOREIGN KEY(action_id) REFERENCES actions (action_id)
+);
+
+CREATE TABLE action_votes (
+  action_id TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  capacities TEXT NOT NULL,
+  choice TEXT NOT NULL,
+  on_repeat TEXT,
+  shown_digest TEXT NOT NULL,
+  at TIMESTAMP WITH TIME ZONE NOT NULL,
+  CONSTRAINT pk_action_votes PRIMARY KEY (action_id, actor),
+  CONSTRAINT fk_action_votes_action_id FOREIGN KEY(action_id) REFERENCES actions (action_id)
+);
+
+CREATE TABLE limit_uses (
+  action_id TEXT NOT NULL,
+  rule_id TEXT NOT NULL,
+  window_key TEXT NOT NULL,
+  amount TEXT,
+  currency TEXT,
+  CONSTRAINT pk_limit_uses PRIMARY KEY (action_id),
+  CONSTRAINT fk_limit_uses_action_id FOREIGN KEY(action_id) REFERENCES actions (action_id)
+);
+
+CREATE INDEX ix_limit_uses_of_window ON limit_uses (rule_id, window_key);
+
 CREATE TABLE blob_chunks (
   checksum TEXT NOT NULL,
   number INTEGER NOT NULL,
@@ -291,9 +457,9 @@ CREATE TABLE model_calls (
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
-CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
-
 CREATE INDEX ix_model_calls_of_day ON model_calls (day);
+
+CREATE INDEX ix_model_calls_of_pipeline ON model_calls (pipeline_id, day);
 
 CREATE INDEX ix_model_calls_of_run ON model_calls (run_id);
 
@@ -367,9 +533,9 @@ CREATE TABLE invitations (
   CONSTRAINT fk_invitations_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_invitations_of_user ON invitations (user_name);
-
 CREATE INDEX ix_invitations_created ON invitations (created_at, invitation_id);
+
+CREATE INDEX ix_invitations_of_user ON invitations (user_name);
 
 CREATE TABLE delegations (
   delegation_id TEXT NOT NULL,
@@ -387,11 +553,11 @@ CREATE TABLE delegations (
   CONSTRAINT fk_delegations_to_user FOREIGN KEY(to_user) REFERENCES users (name)
 );
 
-CREATE INDEX ix_delegations_to ON delegations (to_user);
-
 CREATE INDEX ix_delegations_created ON delegations (created_at, delegation_id);
 
 CREATE INDEX ix_delegations_from ON delegations (from_user);
+
+CREATE INDEX ix_delegations_to ON delegations (to_user);
 
 CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL,
@@ -415,9 +581,9 @@ CREATE TABLE deliveries (
   CONSTRAINT fk_deliveries_fallback_of FOREIGN KEY(fallback_of) REFERENCES deliveries (delivery_id)
 );
 
-CREATE INDEX ix_deliveries_open ON deliveries (notification_id) WHERE status IN ('queued', 'sending');
-
 CREATE INDEX ix_deliveries_created ON deliveries (created_at, delivery_id);
+
+CREATE INDEX ix_deliveries_open ON deliveries (notification_id) WHERE status IN ('queued', 'sending');
 
 CREATE TABLE pipeline_runs (
   run_id TEXT NOT NULL,
@@ -435,6 +601,7 @@ CREATE TABLE pipeline_runs (
   total_checkpoints INTEGER NOT NULL,
   completed_checkpoints INTEGER NOT NULL,
   failed_checkpoints INTEGER NOT NULL,
+  origin_run_id TEXT NOT NULL,
   previous_run_id TEXT,
   extends_from_run_version INTEGER,
   original_prompt TEXT NOT NULL,
@@ -467,15 +634,15 @@ CREATE TABLE pipeline_runs (
   CONSTRAINT fk_pipeline_runs_input_checksum FOREIGN KEY(input_checksum) REFERENCES blobs (checksum)
 );
 
+CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
+
 CREATE INDEX ix_pipeline_runs_created ON pipeline_runs (created_at, run_id);
+
+CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
 
 CREATE INDEX ix_pipeline_runs_of_pipeline ON pipeline_runs (pipeline_id, created_at, run_id);
 
-CREATE INDEX ix_pipeline_runs_active ON pipeline_runs (active_since) WHERE active_since IS NOT NULL;
-
 CREATE INDEX ix_pipeline_runs_open ON pipeline_runs (status) WHERE status IN ('not_started', 'in_progress', 'paused');
-
-CREATE INDEX ix_pipeline_runs_input ON pipeline_runs (input_checksum) WHERE input_checksum IS NOT NULL;
 
 CREATE TABLE definition_scripts (
   pipeline_id TEXT NOT NULL,
@@ -506,9 +673,9 @@ CREATE TABLE api_tokens (
   CONSTRAINT fk_api_tokens_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_api_tokens_of_user ON api_tokens (user_name);
-
 CREATE INDEX ix_api_tokens_created ON api_tokens (created_at, token_id);
+
+CREATE INDEX ix_api_tokens_of_user ON api_tokens (user_name);
 
 CREATE TABLE sessions (
   session_digest TEXT NOT NULL,
@@ -527,11 +694,11 @@ CREATE TABLE sessions (
   CONSTRAINT fk_sessions_user_name FOREIGN KEY(user_name) REFERENCES users (name)
 );
 
-CREATE INDEX ix_sessions_of_user ON sessions (user_name);
+CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
 
 CREATE INDEX ix_sessions_expires ON sessions (expires_at);
 
-CREATE INDEX ix_sessions_created ON sessions (created_at, session_id);
+CREATE INDEX ix_sessions_of_user ON sessions (user_name);
 
 CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL,
@@ -571,11 +738,11 @@ CREATE TABLE rollback_events (
   CONSTRAINT fk_rollback_events_target_run_id FOREIGN KEY(target_run_id) REFERENCES pipeline_runs (run_id)
 );
 
+CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
+
 CREATE INDEX ix_rollback_events_of_pipeline ON rollback_events (pipeline_id, created_at, rollback_id);
 
 CREATE INDEX ix_rollback_events_of_source ON rollback_events (source_run_id);
-
-CREATE INDEX ix_rollback_events_created ON rollback_events (created_at, rollback_id);
 
 CREATE TABLE checkpoint_executions (
   execution_id TEXT NOT NULL,
@@ -629,7 +796,7 @@ CREATE TABLE checkpoint_executions (
   active_since TIMESTAMP WITH TIME ZONE,
   active_seconds DOUBLE PRECISION NOT NULL,
   sandbox TEXT,
-  action_outcome_unknown BOOLEAN DEFAULT false NOT NULL,
+  has_actions BOOLEAN DEFAULT false NOT NULL,
   CONSTRAINT pk_checkpoint_executions PRIMARY KEY (execution_id),
   CONSTRAINT uq_checkpoint_executions_run_id UNIQUE (run_id, ordinal),
   CONSTRAINT ck_checkpoint_executions_status_known CHECK (status IN ('pending', 'waiting_approval_to_start', 'in_progress', 'waiting_approval_to_complete', 'completed', 'failed', 'cancelled')),
@@ -643,11 +810,11 @@ CREATE TABLE checkpoint_executions (
   CONSTRAINT fk_checkpoint_executions_context_checksum FOREIGN KEY(context_checksum) REFERENCES blobs (checksum)
 );
 
+CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
+
 CREATE INDEX ix_checkpoint_executions_context ON checkpoint_executions (context_checksum) WHERE context_checksum IS NOT NULL;
 
 CREATE INDEX ix_checkpoint_executions_parent ON checkpoint_executions (parent_execution_id) WHERE parent_execution_id IS NOT NULL;
-
-CREATE INDEX ix_checkpoint_executions_answer ON checkpoint_executions (answer_checksum) WHERE answer_checksum IS NOT NULL;
 
 CREATE TABLE artifacts (
   artifact_record_id TEXT NOT NULL,
@@ -674,13 +841,13 @@ CREATE TABLE artifacts (
   CONSTRAINT fk_artifacts_checksum FOREIGN KEY(checksum) REFERENCES blobs (checksum)
 );
 
-CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
-
-CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
-
 CREATE INDEX ix_artifacts_content ON artifacts (checksum);
 
 CREATE INDEX ix_artifacts_of_execution ON artifacts (execution_id);
+
+CREATE INDEX ix_artifacts_of_pipeline ON artifacts (pipeline_id, created_at, artifact_record_id);
+
+CREATE INDEX ix_artifacts_of_run ON artifacts (run_id, created_at, artifact_record_id);
 
 CREATE TABLE uploads (
   upload_id TEXT NOT NULL,
@@ -788,6 +955,7 @@ CREATE TABLE approvals (
   closed_at TIMESTAMP WITH TIME ZONE,
   reason TEXT NOT NULL,
   attempt_number INTEGER NOT NULL,
+  action_id TEXT,
   reused_from TEXT,
   terms TEXT,
   assigned_to TEXT,
@@ -805,7 +973,7 @@ CREATE TABLE approvals (
   confidence DOUBLE PRECISION,
   CONSTRAINT pk_approvals PRIMARY KEY (approval_id),
   CONSTRAINT uq_approvals_run_id UNIQUE (run_id, ordinal),
-  CONSTRAINT ck_approvals_kind_known CHECK (kind IN ('start', 'completion', 'action', 'validation', 'escalation', 'input')),
+  CONSTRAINT ck_approvals_kind_known CHECK (kind IN ('start', 'completion', 'action', 'validation', 'outcome', 'escalation', 'input')),
   CONSTRAINT ck_approvals_waiting_on_known CHECK (waiting_on IN ('human_form', 'script_input', 'action_approval', 'validation_feedback', 'question', 'escalation', 'rework', 'retry_delay', 'external_blocker')),
   CONSTRAINT ck_approvals_status_known CHECK (status IN ('pending', 'approved', 'auto_approved', 'rejected', 'revision_requested', 'timeout', 'withdrawn')),
   CONSTRAINT ck_approvals_risk_level_known CHECK (risk_level IN ('low', 'medium', 'high', 'critical')),
@@ -815,25 +983,25 @@ CREATE TABLE approvals (
   CONSTRAINT fk_approvals_reused_from FOREIGN KEY(reused_from) REFERENCES approvals (approval_id)
 );
 
-CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
-
-CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
-
-CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE audit;
-
-CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
-
-CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
-
 CREATE INDEX ix_approvals_by_operation ON approvals (operation_type, requested_at) WHERE operation_type IS NOT NULL;
 
 CREATE INDEX ix_approvals_by_priority ON approvals (priority, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_risk ON approvals (risk_order, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_by_rule ON approvals (rule_scope, rule, requested_at) WHERE rule IS NOT NULL;
+
+CREATE INDEX ix_approvals_due ON approvals (expires_at, requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_of_execution ON approvals (execution_id);
+
+CREATE INDEX ix_approvals_pending ON approvals (requested_at, approval_id) WHERE status = 'pending';
+
+CREATE INDEX ix_approvals_requested ON approvals (requested_at, approval_id);
+
+CREATE INDEX ix_approvals_sampled ON approvals (requested_at, approval_id) WHERE audit;
+
+CREATE INDEX ix_approvals_waiting ON approvals (pipeline_id, run_id) WHERE status = 'pending';
 
 CREATE TABLE execution_calls (
   execution_id TEXT NOT NULL,
@@ -843,6 +1011,7 @@ CREATE TABLE execution_calls (
   arguments TEXT NOT NULL,
   digest TEXT NOT NULL,
   inputs_checksum TEXT,
+  action_id TEXT,
   requested_at TIMESTAMP WITH TIME ZONE NOT NULL,
   CONSTRAINT pk_execution_calls PRIMARY KEY (execution_id, revision_iteration, number),
   CONSTRAINT ck_execution_calls_kind_known CHECK (kind IN ('rework', 'action', 'question')),
@@ -870,36 +1039,6 @@ CREATE TABLE validations (
   CONSTRAINT fk_validations_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id)
 );
 
-CREATE TABLE actions (
-  approval_id TEXT NOT NULL,
-  execution_id TEXT NOT NULL,
-  revision_iteration INTEGER NOT NULL,
-  call_number INTEGER,
-  operation_type TEXT NOT NULL,
-  parameters TEXT NOT NULL,
-  reasoning TEXT NOT NULL,
-  confidence DOUBLE PRECISION,
-  proposed_risk_level TEXT,
-  risk_level TEXT NOT NULL,
-  risk_reasons TEXT NOT NULL,
-  supporting_data TEXT,
-  outcome TEXT NOT NULL,
-  result TEXT,
-  idempotency_key TEXT NOT NULL,
-  proposed_at TIMESTAMP WITH TIME ZONE NOT NULL,
-  started_at TIMESTAMP WITH TIME ZONE,
-  ended_at TIMESTAMP WITH TIME ZONE,
-  summary TEXT,
-  CONSTRAINT pk_actions PRIMARY KEY (approval_id),
-  CONSTRAINT ck_actions_risk_level_known CHECK (risk_level IN ('low', 'medium', 'high', 'critical')),
-  CONSTRAINT ck_actions_proposed_risk_level_known CHECK (proposed_risk_level IN ('low', 'medium', 'high', 'critical')),
-  CONSTRAINT ck_actions_outcome_known CHECK (outcome IN ('proposed', 'started', 'done', 'failed', 'unknown', 'returned', 'test')),
-  CONSTRAINT fk_actions_approval_id FOREIGN KEY(approval_id) REFERENCES approvals (approval_id),
-  CONSTRAINT fk_actions_execution_id FOREIGN KEY(execution_id) REFERENCES checkpoint_executions (execution_id)
-);
-
-CREATE INDEX ix_actions_of_execution ON actions (execution_id);
-
 CREATE TABLE corrections (
   case_id TEXT NOT NULL,
   approval_id TEXT NOT NULL,
@@ -916,9 +1055,9 @@ CREATE TABLE corrections (
   CONSTRAINT fk_corrections_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );
 
-CREATE INDEX ix_corrections_of_operation ON corrections (operation_type, at, case_id);
-
 CREATE INDEX ix_corrections_of_approval ON corrections (approval_id);
+
+CREATE INDEX ix_corrections_of_operation ON corrections (operation_type, at, case_id);
 
 CREATE TABLE approval_comments (
   comment_id TEXT NOT NULL,
@@ -973,6 +1112,32 @@ CREATE TABLE approval_decisions (
 );
 
 CREATE INDEX ix_approval_decisions_answer ON approval_decisions (answer_checksum) WHERE answer_checksum IS NOT NULL;
+
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING MESSAGE = TG_ARGV[0]; END $$;
+
+CREATE TRIGGER events_not_updated BEFORE UPDATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the trail is append-only');
+
+CREATE TRIGGER events_not_deleted BEFORE DELETE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the trail is append-only');
+
+CREATE TRIGGER actions_not_deleted BEFORE DELETE ON actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER actions_not_moved BEFORE UPDATE ON actions FOR EACH ROW WHEN (OLD.state <> NEW.state AND OLD.state || ' ' || NEW.state NOT IN ('proposed test', 'proposed refused', 'proposed reused', 'proposed approved', 'proposed waiting', 'proposed withdrawn', 'proposed unknown', 'waiting approved', 'waiting reused', 'waiting refused', 'waiting expired', 'waiting withdrawn', 'waiting unknown', 'approved started', 'approved handed_over', 'approved waiting', 'approved refused', 'approved withdrawn', 'approved unknown', 'started done', 'started failed', 'started unknown', 'handed_over done', 'handed_over failed', 'handed_over unknown', 'unknown done', 'unknown failed', 'unknown started', 'unknown handed_over', 'failed unknown')) EXECUTE FUNCTION refuse_change('the action cannot change to this state');
+
+CREATE TRIGGER action_versions_not_updated BEFORE UPDATE ON action_versions FOR EACH ROW WHEN (NEW.parameters IS NOT NULL OR NEW."action_id" <> OLD."action_id" OR NEW."version" <> OLD."version" OR NEW."content_digest" <> OLD."content_digest" OR NEW."by" <> OLD."by" OR NEW."at" <> OLD."at") EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER action_versions_not_deleted BEFORE DELETE ON action_versions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER action_refusals_not_updated BEFORE UPDATE ON action_refusals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER action_refusals_not_deleted BEFORE DELETE ON action_refusals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER events_not_truncated BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('the trail is append-only');
+
+CREATE TRIGGER actions_not_truncated BEFORE TRUNCATE ON actions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER action_versions_not_truncated BEFORE TRUNCATE ON action_versions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
+
+CREATE TRIGGER action_refusals_not_truncated BEFORE TRUNCATE ON action_refusals FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('actions stay in the ledger');
 
 CREATE VIEW human_interactions AS
 SELECT

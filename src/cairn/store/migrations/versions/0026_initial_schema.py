@@ -28,4 +28,6 @@ def upgrade() -> None:
         op.execute(statement.removesuffix(";\n"))
     op.execute("INSERT INTO chains (chain, event_seq, event_head) VALUES ('global', 0, '')")
     op.execute("INSERT INTO active_rules (scope, revision, stopped) VALUES ('global', 0, false)")
+    # A row to lock, so that no action starts after a stop has been confirmed.
+    op.execute("INSERT INTO gate_state (id, stop, held, reason, changed_by) VALUES (1, '', false, '', '')")
     op.execute(ADD_ADMIN.replace("{now}", NOW[dialect]))
