@@ -295,6 +295,15 @@ def test_groups_delegations_and_secrets(page: Page, fresh_server: Server) -> Non
     page.get_by_role("button", name="Save secret").click()
     expect(page.get_by_role("list", name="Secrets")).to_contain_text("oidc-corp")
     assert "stays inside" not in page.content()
+    page.get_by_role("button", name="Edit uses of oidc-corp…").click()
+    page.get_by_label("Action types").fill("http_request, mcp:files")
+    page.get_by_label("Hosts").fill("api.example.com")
+    page.get_by_role("checkbox", name="All pipelines").check()
+    check_current_page(page)
+    page.get_by_role("button", name="Save uses").click()
+    expect(page.get_by_role("list", name="Secrets")).to_contain_text(
+        "http_request, mcp:files · api.example.com · all pipelines"
+    )
     page.get_by_role("button", name="Re-encrypt all").click()
     expect(page.get_by_text("Re-encrypted 1 secret.")).to_be_visible()
     check_current_page(page)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -363,6 +364,24 @@ async def test_an_unknown_mcp_server_or_tool_fails_before_the_model_call(
     kind, message, _ = failure_of(await bench.run("report.md", agent={"tools": [tool]}))
     assert (kind, bench.models.requests) == ("tool_not_available", [])
     assert message == expected
+
+
+async def test_an_mcp_server_gets_only_secrets_that_it_may_use(tmp_path: Path) -> None:
+    asked: list[tuple[str, str | None, str, str | None]] = []
+
+    def get_secret(name: str, *, server: str, url: str | None, pipeline_id: str | None = None) -> str | None:
+        asked.append((name, pipeline_id, server, url))
+        return "value" if server == "sample" else None
+
+    sample = replace(STDIO["sample"], env={"SAMPLE_KEY": "secret:key"})
+    policy = AgentPolicy(mcp_servers={"sample": sample, "other": sample}, get_secret=get_secret)
+    bench = AgentBench(tmp_path, FakeModels.replying(), policy)
+    (environment,) = await results(bench, ToolCall("sample_environment", {}), tools=["mcp:sample"])
+    assert "SAMPLE_KEY" in environment
+    bench = AgentBench(tmp_path, FakeModels(lambda _: "Done."), policy)
+    kind, message, _ = failure_of(await bench.run("report.md", agent={"tools": ["mcp:other"]}))
+    assert (kind, message) == ("tool_not_available", mentions("key", "mcp:other"))
+    assert asked == [("key", "pipeline", "sample", None), ("key", "pipeline", "other", None)]
 
 
 async def test_a_cancelled_mcp_server_ends_with_its_processes_within_a_second(tmp_path: Path) -> None:

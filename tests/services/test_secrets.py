@@ -11,8 +11,10 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
 from cairn.adapters.key_file import InvalidEncryptionKey, KeyFile, SettingsKeys
+from cairn.core.destinations import parse_url
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
+from cairn.services.secret_uses import SecretUse, SecretUses
 from cairn.services.secrets import MASKED, SecretStore, SecretUnreadable
 from cairn.store import Database
 from cairn.store import tables as t
@@ -30,6 +32,22 @@ def harness(database: Database, tmp_path: Path) -> AccountsHarness:
 def ciphertexts(harness: AccountsHarness) -> dict[str, str]:
     rows = harness.database.read(lambda c: c.execute(sa.select(t.secrets)).all())
     return {row.name: row.ciphertext for row in rows}
+
+
+async def test_a_secret_is_available_only_for_its_uses(harness: AccountsHarness) -> None:
+    secrets = harness.secrets
+    await secrets.save("bank", VALUE, ADMIN)
+    bank, evil = parse_url("https://api.bank.example/x"), parse_url("https://evil.example/")
+    use = SecretUse("any", "http_request", bank)
+    assert secrets.get_for("bank", use) is None
+    await secrets.set_uses("bank", SecretUses(("api.bank.example",), ("*",), ("http_request", "mcp:files")), ADMIN)
+    allowed = (use, SecretUse("other", "mcp:files", None), SecretUse("other", "mcp:files", bank))
+    assert [secrets.get_for("bank", allowed_use) for allowed_use in allowed] == [VALUE] * 3
+    refused = (use._replace(destination=evil), use._replace(action_type="send_email"))
+    assert [secrets.get_for("bank", refused_use) for refused_use in refused] == [None, None]
+    await secrets.set_uses("bank", SecretUses(("api.bank.example",), (), ("http_request",)), ADMIN)
+    assert secrets.get_for("bank", use) is None
+    assert secrets.get_for("gone", use) is None
 
 
 async def test_the_value_of_a_secret_is_available_only_inside_the_server(harness: AccountsHarness) -> None:

@@ -27,7 +27,7 @@ def build_actions(settings: Settings, database: Database, mailer: Mailer, secret
     client = adapters.action_client(settings)
     return Actions(
         catalogue,
-        ActionResolver(catalogue, adapters.own_addresses(settings)),
+        ActionResolver(catalogue, adapters.own_addresses(settings), adapters.server_secrets(settings)),
         Transports(database, mailer, client, secrets),
         client,
     )

@@ -16,15 +16,20 @@ from cairn.adapters.simulated_model import SimulatedModelFactory
 from cairn.adapters.simulated_model.script_file import SimulationFile
 from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
 from cairn.config import OidcSettings, Settings
+from cairn.core.destinations import parse_url
 from cairn.ports import Clock, ProcessLimits, SandboxLevel
 from cairn.ports.identity import IdentityProvider, ProviderPolicy
 from cairn.ports.models import ModelCatalogue
 from cairn.ports.own_addresses import OwnAddresses
-from cairn.runners.agents.policy import AgentPolicy, McpServer, SearchPolicy
+from cairn.ports.tools import MCP_PREFIX
+from cairn.runners.agents.policy import AgentPolicy, McpSecrets, McpServer, SearchPolicy
 from cairn.runners.scripts.policy import ScriptPolicy
+from cairn.services.actions.resolving import ServerSecrets
 from cairn.services.notifications.sender import OutboundPorts
+from cairn.services.secret_uses import SecretUse
 from cairn.services.secrets import SecretStore, SecretUnreadable
 
+SECRET_PREFIX = "secret:"  # noqa: S105 - marks a value as the name of a secret
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 SHORT_TOKEN = 16  # characters: shorter tokens can be guessed
 
@@ -73,9 +78,35 @@ def agent_policy(settings: Settings, secrets: SecretStore) -> AgentPolicy:
             file_size_mb=settings.max_file_size_mb,
         ),
         mcp_servers=mcp_servers(settings),
-        get_secret=secrets.get,
+        get_secret=mcp_secrets(secrets),
         search=SearchPolicy(settings.web_search, settings.web_search_url, search_key),
     )
+
+
+def server_secrets(settings: Settings) -> dict[str, ServerSecrets]:
+    """The secrets that the settings of each MCP server refer to."""
+    return {
+        name: ServerSecrets(
+            tuple(
+                value.removeprefix(SECRET_PREFIX)
+                for value in (*server.env.values(), *server.headers.values())
+                if value.startswith(SECRET_PREFIX)
+            ),
+            server.url,
+        )
+        for name, server in settings.mcp_servers.items()
+    }
+
+
+def mcp_secrets(secrets: SecretStore) -> McpSecrets:
+    def get_secret(name: str, *, server: str, url: str | None, pipeline_id: str | None = None) -> str | None:
+        try:
+            destination = parse_url(url) if url is not None else None
+        except ValueError:
+            return None
+        return secrets.get_for(name, SecretUse(pipeline_id, f"{MCP_PREFIX}{server}", destination))
+
+    return get_secret
 
 
 def mcp_servers(settings: Settings) -> dict[str, McpServer]:

@@ -264,7 +264,7 @@ def build(
     )
     models = models or adapters.model_catalogue(settings, model_policy, secrets)
     sandbox, script_policy = BestSandbox(settings.data_dir.resolve()), adapters.script_policy(settings)
-    tools = ToolService(admin_changes, adapters.mcp_servers(settings), secrets.get)
+    tools = ToolService(admin_changes, adapters.mcp_servers(settings), adapters.mcp_secrets(secrets))
     agent_policy = replace(adapters.agent_policy(settings, secrets), tools=tools)
     runners = make_runners(limits, functions, sandbox, script_policy, models, agent_policy, outbound.web)
     modes = frozenset(mode.value for mode in runners)

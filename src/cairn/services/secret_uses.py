@@ -14,7 +14,7 @@ ANY_PIPELINE = "*"
 class SecretUse(NamedTuple):
     """A use of a secret: by which pipeline, for what, and to which host it is sent."""
 
-    pipeline_id: str
+    pipeline_id: str | None  # None: not for a pipeline
     action_type: str  # or `mcp:SERVER` for the environment and headers of an MCP server
     destination: Destination | None = None  # None: to a program on this machine
 
@@ -34,7 +34,7 @@ class SecretUses:
     def allow(self, use: SecretUse) -> bool:
         return (
             use.action_type in self.action_types
-            and (ANY_PIPELINE in self.pipelines or use.pipeline_id in self.pipelines)
+            and (use.pipeline_id is None or not {use.pipeline_id, ANY_PIPELINE}.isdisjoint(self.pipelines))
             and (use.destination is None or is_covered(self.hosts, use.destination))
         )
 

@@ -20,7 +20,7 @@ from cairn.ports.keys import EncryptionKeys
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput, ServiceError
-from cairn.services.secret_uses import ANY_PIPELINE, SecretUses
+from cairn.services.secret_uses import ANY_PIPELINE, NO_USES, SecretUse, SecretUses
 from cairn.store import Connection
 from cairn.store import tables as t
 from cairn.store.errors import NotFound
@@ -107,6 +107,11 @@ class SecretStore:
         if (value := values[name]) is None:
             raise SecretUnreadable(name)
         return value
+
+    def get_for(self, name: str, use: SecretUse) -> str | None:
+        """The value, if the secret exists and may be used for this."""
+        allowed = self._changes.database.read(lambda c: uses_of(c, [name]))
+        return self.get(name) if allowed.get(name, NO_USES).allow(use) else None
 
     def list(self) -> list[StoredSecret]:
         values = self._values()

@@ -13,7 +13,7 @@ from cairn.definitions import PipelineDefinition
 from cairn.ports import ProposesAction
 from cairn.ports.own_addresses import OwnAddresses
 from cairn.services.actions.catalogue import Catalogue
-from cairn.services.actions.resolving import ActionRefusal, ActionResolver, ResolvedAction
+from cairn.services.actions.resolving import ActionRefusal, ActionResolver, ResolvedAction, ServerSecrets
 from cairn.store import Connection, Database, LoadedRun
 from cairn.store import tables as t
 from tests.store.samples import NOON
@@ -36,11 +36,15 @@ class Resolving:
     """`settings` are the types that an admin declares, `pipeline` those of the pipeline."""
 
     def __init__(
-        self, database: Database, settings: Mapping[str, Json] | None = None, pipeline: Mapping[str, Json] | None = None
+        self,
+        database: Database,
+        settings: Mapping[str, Json] | None = None,
+        pipeline: Mapping[str, Json] | None = None,
+        server_secrets: Mapping[str, ServerSecrets] | None = None,
     ) -> None:
         declared = {name: ActionTypeDeclaration.model_validate(entry) for name, entry in (settings or {}).items()}
         self.database = database
-        self.resolver = ActionResolver(Catalogue(declared), OWN)
+        self.resolver = ActionResolver(Catalogue(declared), OWN, server_secrets)
         self.definition = definition(**(pipeline or {}))
 
     def __call__(self, operation: str, parameters: Mapping[str, Any], **more: Any) -> ResolvedAction | ActionRefusal:

@@ -9,15 +9,18 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from cairn.core.states import ActionEffect
 from cairn.documents import canonical, decode_json
 from cairn.ports import ProducedFile
 from cairn.services.actions.requests import body_of
+from cairn.services.actions.resolving import ResolvedAction, ServerSecrets
 from cairn.store import Database
+from cairn.store import tables as t
 from tests.databases import prepare
 from tests.mentions import mentions
-from tests.services.actions.resolving import Json, Resolving, allow_secret
+from tests.services.actions.resolving import Json, Resolving, allow_secret, loaded
 
 BANK = "https://api.bank.com/pay"
 MAIL = {"to": "ann@example.com", "subject": "Hello"}
@@ -372,6 +375,21 @@ def test_arguments_of_a_tool_contain_secrets_that_it_may_use(with_secrets: Resol
     assert with_secrets.errors("mcp:files/delete", arguments) == [("", mentions("of-tools", "mcp:files/delete"))]
 
 
+def test_a_call_of_a_tool_uses_the_secrets_of_its_server(with_secrets: Resolving) -> None:
+    database = with_secrets.database
+    allow_secret(database, "of-server", ["mcp.example.com"], ["mcp:web"])
+    servers = {
+        "web": ServerSecrets(("of-server",), "https://mcp.example.com/mcp"),
+        "elsewhere": ServerSecrets(("of-server",), "https://mcp.example.com/mcp"),
+        "local": ServerSecrets((), None),
+    }
+    resolving = Resolving(database, server_secrets=servers)
+    assert resolving.resolved("mcp:web/fetch", {}).secrets == ()
+    assert resolving.resolved("mcp:local/fetch", {}).secrets == ()
+    refused = [("", mentions("of-server", "mcp:elsewhere", "https://mcp.example.com"))]
+    assert resolving.errors("mcp:elsewhere/fetch", {}) == refused
+
+
 # ---- identity ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("operation", "one", "other", "is_same"),
@@ -407,3 +425,29 @@ def test_digests_cover_the_exact_content(resolve: Resolving, one: Json, other: J
     assert (left.content_digest == right.content_digest) is is_same
     assert (left.call_digest == right.call_digest) is is_same
     assert resolve.resolved("other", one).content_digest != left.content_digest
+
+
+# ---- the check before the start ------------------------------------------------------------------------
+def test_hosts_types_and_secrets_are_checked_again_before_the_start(with_secrets: Resolving) -> None:
+    database = with_secrets.database
+
+    def check(action: ResolvedAction, resolving: Resolving) -> list[tuple[str, str]]:
+        parts = (action.type.name, action.content, action.facts)
+        refusal = database.read(lambda c: resolving.resolver.check(c, resolving.definition, loaded(), *parts))
+        return [] if refusal is None else list(refusal.errors)
+
+    request = with_secrets.resolved("http_request", {"url": BANK, "headers": {"X-Key": "secret:bank"}})
+    assert check(request, with_secrets) == []
+    assert check(request, Resolving(database, {"http_request": {"hosts": ["other.example"]}})) == [
+        ("/url", mentions("https://api.bank.com", "other.example"))
+    ]
+    email = with_secrets.resolved("send_email", MAIL)
+    assert check(email, Resolving(database, pipeline={"send_email": {"hosts": ["corp.com"]}})) == [
+        ("/to/0", mentions("ann@example.com", "corp.com"))
+    ]
+    declared = Resolving(database, pipeline={"wire": {}})
+    assert check(declared.resolved("wire", {}), declared) == []
+    assert check(declared.resolved("wire", {}), with_secrets) == [("", mentions())]
+    assert check(with_secrets.resolved("wire", {}), with_secrets) == []
+    database.transact_now(lambda c: c.execute(sa.delete(t.secrets).where(t.secrets.c.name == "bank")))
+    assert check(request, with_secrets) == [("", mentions("bank", "http_request"))]

@@ -4,6 +4,7 @@ import type {
   CreateInvitationRequest,
   CreateOwnTokenRequest,
   CreateTokenRequest,
+  SecretUses,
   UpdateUserRequest,
 } from './types'
 
@@ -145,6 +146,8 @@ export const endDelegation = (delegation_id: string) =>
 
 export const setSecret = (name: string, value: string) =>
   unwrap(client.PUT('/api/secrets/{name}', { params: namePath(name), body: { value } }))
+export const setSecretUses = (name: string, uses: SecretUses) =>
+  unwrap(client.PUT('/api/secrets/{name}/uses', { params: namePath(name), body: uses }))
 export const deleteSecret = (name: string) =>
   unwrap(client.DELETE('/api/secrets/{name}', { params: namePath(name) }))
 export const rotateSecrets = () => unwrap(client.POST('/api/secrets/rotate'))

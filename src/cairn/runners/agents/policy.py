@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from cairn.documents import digest
 from cairn.ports import ProcessLimits, SandboxLevel
@@ -42,6 +43,21 @@ class McpServer:
         )
 
 
+class McpSecrets(Protocol):
+    """Resolves `secret:NAME` in the settings of MCP servers."""
+
+    def __call__(self, name: str, *, server: str, url: str | None, pipeline_id: str | None = None) -> str | None:
+        """The secret, or None if it doesn't exist or this server may not use it.
+
+        `pipeline_id`: None if an admin starts the server, or if the use was checked when a call was approved.
+        """
+        ...
+
+
+def no_secrets(name: str, *, server: str, url: str | None, pipeline_id: str | None = None) -> None:  # noqa: ARG001
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class SearchPolicy:
     """How agents search the web."""
@@ -58,6 +74,6 @@ class AgentPolicy:
     code_timeout_seconds: float = 60.0  # for one program
     code_limits: ProcessLimits = field(default_factory=ProcessLimits)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
-    get_secret: Callable[[str], str | None] = lambda _: None  # resolves `secret:NAME` in the settings of MCP servers
+    get_secret: McpSecrets = no_secrets
     search: SearchPolicy = field(default_factory=SearchPolicy)
     tools: ToolRegistry = field(default_factory=NoToolGrants)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cairn.ports import ResolvedInputs, WorkOrder
@@ -91,8 +92,9 @@ class ToolSession:
 
         if self._servers is None:
             policy, sandbox = self._resources.policy, self._resources.sandbox
+            get_secret = partial(policy.get_secret, pipeline_id=self._work.pipeline_id)
             marks = sandbox.environment_marks(f"{self._work.execution_id}/tools") if sandbox is not None else None
-            self._servers = McpServers(policy.mcp_servers, policy.get_secret, marks)
+            self._servers = McpServers(policy.mcp_servers, get_secret, marks)
         return self._servers
 
     async def close(self) -> None:

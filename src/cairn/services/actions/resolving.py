@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from cairn.core.destinations import Destination, is_covered, is_host_covered, parse_url
 from cairn.core.states import ActionEffect
@@ -16,7 +16,7 @@ from cairn.ports import ProposesAction
 from cairn.ports.own_addresses import OwnAddresses
 from cairn.services.actions import emails, requests, secret_references
 from cairn.services.actions.action_type import ActionType
-from cairn.services.actions.catalogue import Catalogue, is_type_name
+from cairn.services.actions.catalogue import TOOL_PREFIX, Catalogue, is_type_name
 from cairn.services.actions.identity import identity_bytes
 from cairn.services.actions.summaries import short_summary
 from cairn.services.actions.templates import find
@@ -72,10 +72,24 @@ class Draft:
     errors: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
 
+class ServerSecrets(NamedTuple):
+    """The secrets in the settings of an MCP server."""
+
+    names: tuple[str, ...]
+    url: str | None  # None: a program on this machine
+
+
 class ActionResolver:
-    def __init__(self, catalogue: Catalogue, own_addresses: OwnAddresses) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        own_addresses: OwnAddresses,
+        server_secrets: Mapping[str, ServerSecrets] | None = None,
+    ) -> None:
+        """`server_secrets` are those of the MCP servers, by name. A call of a tool uses them, too."""
         self._catalogue = catalogue
         self._own_addresses = own_addresses
+        self._server_secrets = server_secrets or {}
 
     def resolve(
         self,
@@ -164,17 +178,30 @@ class ActionResolver:
         if destination is not None and self._own_addresses.has_name(destination.host, destination.port):
             errors.append(("/url", f"{destination.origin} is an address of Cairn itself. Actions can't reach it."))
         errors += _misplaced_secrets(action, content)
-        names = _secrets_in(action, content)
-        uses = uses_of(connection, names) if names else {}
-        target = destination.origin if destination is not None else action.name
-        for name in names:
-            if not uses.get(name, NO_USES).allow(SecretUse(pipeline_id, action.name, destination)):
-                message = (
-                    f"The secret {name} can't be used for {action.name} to {target} in this pipeline. An admin can"
-                    f" allow it with `cairn secrets allow {name}`."
-                )
-                errors.append(("", message))
+        wanted = [(name, SecretUse(pipeline_id, action.name, destination)) for name in _secrets_in(action, content)]
+        wanted += self._uses_of_server(pipeline_id, action)
+        uses = uses_of(connection, {name for name, _ in wanted}) if wanted else {}
+        errors += [("", _use_refused(name, use)) for name, use in wanted if not uses.get(name, NO_USES).allow(use)]
         return errors
+
+    def _uses_of_server(self, pipeline_id: str, action: ActionType) -> list[tuple[str, SecretUse]]:
+        """The secrets that the server of a tool gets when it starts."""
+        if action.executor != "tool":
+            return []
+        server = action.name.partition("/")[0]
+        secrets = self._server_secrets.get(server.removeprefix(TOOL_PREFIX))
+        if secrets is None:
+            return []
+        use = SecretUse(pipeline_id, server, _destination({"url": secrets.url}))
+        return [(name, use) for name in secrets.names]
+
+
+def _use_refused(name: str, use: SecretUse) -> str:
+    target = f" to {use.destination.origin}" if use.destination is not None else ""
+    return (
+        f"The secret {name} can't be used for {use.action_type}{target} in this pipeline. An admin can allow it with"
+        f" `cairn secrets allow {name}`."
+    )
 
 
 def instance_of(proposed: ProposesAction) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cairn.core.states import ActionEffect
 from cairn.ports.tools import MCP_PREFIX, ErrorOutcome, OfferedTool, ToolGrant
-from cairn.runners.agents.policy import McpServer
+from cairn.runners.agents.policy import McpSecrets, McpServer
 from cairn.runners.agents.tools.tool_effects import is_host, unpinned_reason
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
@@ -38,7 +38,7 @@ class ToolService:
         self,
         admin_changes: AdminChanges,
         servers: Mapping[str, McpServer],
-        get_secret: Callable[[str], str | None],
+        get_secret: McpSecrets,
     ) -> None:
         self._changes = admin_changes
         self._database = admin_changes.database

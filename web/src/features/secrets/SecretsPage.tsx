@@ -3,6 +3,7 @@ import { IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deleteSecret, rotateSecrets, secrets, setSecret } from '~/api/identity'
+import type { Secret } from '~/api/types'
 import { pluralize } from '~/lib/formatting'
 import { AdminPage } from '~/ui/AdminPage'
 import { DataTable } from '~/ui/DataTable'
@@ -14,6 +15,7 @@ import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 import { showToast } from '~/ui/toasts'
 import styles from './SecretsPage.module.css'
+import { SecretUsesDialog } from './SecretUsesDialog'
 
 /** The secrets of the server. Their values are never returned. */
 export function SecretsPage() {
@@ -36,6 +38,7 @@ export function SecretsPage() {
 function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
   const client = useQueryClient()
   const [deleting, setDeleting] = useState<string | null>(null)
+  const [limiting, setLimiting] = useState<Secret | null>(null)
   const { data, error, refetch } = useQuery(secrets())
   const rotate = useMutation({
     mutationFn: rotateSecrets,
@@ -50,6 +53,7 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
       <h1>{data.items.length === 0 ? 'No secrets' : pluralize(data.items.length, 'secret')}</h1>
       <p className={styles.note}>
         Secrets are encrypted, masked in logs and notifications, and never shown again. Refer to them by name.
+        Actions and tools can use a secret only as listed under its uses.
       </p>
       {unreadable > 0 && (
         <Notice tone="red" title={`${pluralize(unreadable, 'secret')} can't be decrypted.`}>
@@ -71,10 +75,18 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
               cells: [
                 <code key="name">{secret.name}</code>,
                 secret.is_readable ? '' : "can't be decrypted",
+                describeUses(secret),
                 <span key="changed">
                   {secret.updated_by}, <Time at={secret.updated_at} />
                 </span>,
                 <>
+                  <Button
+                    key="uses"
+                    onClick={() => setLimiting(secret)}
+                    aria-label={`Edit uses of ${secret.name}…`}
+                  >
+                    Uses…
+                  </Button>
                   <Button
                     key="put"
                     onClick={() => onReplace(secret.name)}
@@ -102,6 +114,7 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
           </div>
         </>
       )}
+      {limiting !== null && <SecretUsesDialog secret={limiting} onClose={() => setLimiting(null)} />}
       <FormDialog
         title={`Delete ${deleting ?? ''}?`}
         opened={deleting !== null}
@@ -123,11 +136,23 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
   )
 }
 
+/** Action types, hosts and pipelines, or nothing if no use is allowed. */
+function describeUses({ uses, pipeline_names }: Secret) {
+  const names = uses.pipelines.map((id) =>
+    id === '*' ? 'all pipelines' : (pipeline_names[id] ?? 'a deleted pipeline'),
+  )
+  return [uses.action_types, uses.hosts, names]
+    .filter((values) => values.length > 0)
+    .map((values) => values.join(', '))
+    .join(' · ')
+}
+
 const COLUMNS = [
   { title: 'Name', width: 'minmax(0, 1.2fr)', untitled: true },
   { title: 'Status', width: 'minmax(0, 0.6fr)' },
+  { title: 'Uses', width: 'minmax(0, 1.4fr)' },
   { title: 'Set by', width: 'minmax(0, 1fr)' },
-  { title: 'Edit', width: '200px', untitled: true, alignEnd: true },
+  { title: 'Edit', width: '270px', untitled: true, alignEnd: true },
 ]
 
 function SecretDialog({ existingName, onClose }: { existingName: string; onClose: () => void }) {

@@ -53,10 +53,13 @@ class McpServers:
     def __init__(
         self,
         servers: Mapping[str, McpServer],
-        get_secret: Callable[[str], str | None] = lambda _: None,
+        get_secret: Callable[..., str | None] = lambda *_, **__: None,
         marks: Mapping[str, str] | None = None,
     ) -> None:
-        """`marks` are environment variables that identify the processes, to find leftovers after a crash."""
+        """`get_secret` is called with the name of a secret, the server and its URL.
+
+        `marks` are environment variables that identify the processes, to find leftovers after a crash.
+        """
         self._servers = servers
         self._get_secret = get_secret
         self._marks = marks or {}
@@ -99,9 +102,13 @@ class McpServers:
             resolved: dict[str, str] = {}
             for key, value in values.items():
                 is_secret = value.startswith(SECRET_PREFIX)
-                plain = self._get_secret(value.removeprefix(SECRET_PREFIX)) if is_secret else value
+                secret = value.removeprefix(SECRET_PREFIX)
+                plain = self._get_secret(secret, server=name, url=server.url) if is_secret else value
                 if plain is None:
-                    raise ToolNotAvailable(f"The MCP server {name} needs {value}, but this secret does not exist.")
+                    raise ToolNotAvailable(
+                        f"The MCP server {name} needs the secret {secret}, which doesn't exist or isn't allowed for"
+                        f" mcp:{name} in this pipeline. An admin can allow it with `cairn secrets allow {secret}`."
+                    )
                 resolved[key] = plain
                 if is_secret and len(plain) >= MIN_SECRET:
                     secrets.append(plain)
