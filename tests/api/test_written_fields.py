@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from cairn.api.examples import action_types as examples
 from cairn.runners import Ctx, function
 from tests.api.app import BASE, App, Json, form, specification
 from tests.api.users import ensure_user
@@ -263,6 +264,18 @@ async def put_tool(app: App) -> Fields:
     }
     await app.client.delete(f"/api/tools/{name}")
     return {**read_back(sent, grant, "effect", "pipelines"), **{field: (422, statuses[field]) for field in refused}}
+
+
+@writes("putActionType")
+async def put_action_type(app: App) -> Fields:
+    name, body = name_of("type").lower().replace(" ", "-"), {**examples.put_type_request(), "description": "Ours."}
+    body |= {"effect": "sends", "hosts": ["api.example.com"], "reversible": "by: charge", "idempotent": True}
+    await app.put(f"/api/actions/types/{name}", body)
+    [listed] = [kind for kind in (await app.get("/api/actions/types", limit=200))["items"] if kind["name"] == name]
+    shown = {"title": "title_template", "schema": "parameters_schema"}
+    schema: Any = body["schema"]
+    expected = {**body, "schema": {**schema, "additionalProperties": False}}
+    return {field: (value, listed[shown.get(field, field)]) for field, value in expected.items()}
 
 
 @writes("setSecretUses")

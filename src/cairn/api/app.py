@@ -13,6 +13,7 @@ from cairn.api.middleware import UNCOMPRESSED, KnownHosts, SecurityHeaders
 from cairn.api.operations import OperationRoute, operation_id
 from cairn.api.routes import (
     account,
+    action_types,
     agents,
     approvals,
     artifacts,
@@ -72,6 +73,7 @@ ROUTERS = (
     logs.router,
     conversations.router,
     costs.router,
+    action_types.router,  # before routes of single actions, whose ids would match
     approvals.router,
     corrections.router,
     models.router,

@@ -31,6 +31,7 @@ TAGS = {
     "Runs": "Start, pause, resume, cancel and restart runs.",
     "Executions": "Submit, approve, retry and cancel executions.",
     "Costs": "Model usage and budgets.",
+    "Actions": "What agents, scripts and tools propose to do outside of Cairn, and what became of it.",
     "Approvals": "Pending approvals and decisions.",
     "Models": "Models and their providers.",
     "Tools": "Tools of MCP servers, and what they may do without approval.",

@@ -70,6 +70,7 @@ DelegationId = Annotated[str, Path(description="Id of the delegation.", json_sch
 DirectoryName = Annotated[
     Text, AfterValidator(str.lower), Path(max_length=200, description="Name of the user or the group.")
 ]
+ActionTypeName = Annotated[Text, Path(max_length=300, description="Name of the action type.")]
 SecretName = Annotated[Text, Path(max_length=200, description="Name of the secret.")]
 ToolName = Annotated[Text, Path(max_length=300, description="Name of the tool: `mcp:SERVER/TOOL`, or `web_search`.")]
 AgentName = Annotated[Text, Path(max_length=200, description="Name of the agent in the library.")]

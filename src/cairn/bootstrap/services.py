@@ -22,6 +22,7 @@ from cairn.ports import Clock, HttpClient, JobEngine, Mailer, Sandbox, SandboxLe
 from cairn.ports.models import ModelCatalogue
 from cairn.runners import FunctionRegistry, RunnerLimits, RunnerRegistry, function, make_runners
 from cairn.runners.agents.tools.tool_caller import McpToolCaller
+from cairn.services.action_types.service import ActionTypes
 from cairn.services.actions.artifact_transports import ActionTransports
 from cairn.services.actions.execution import ActionExecutor
 from cairn.services.actions.known_operations import KnownOperations
@@ -130,6 +131,7 @@ class AppServices:
     executions: ExecutionService
     approvals: ApprovalService
     actions: Actions
+    action_types: ActionTypes
     action_modifications: ActionModifications
     rollbacks: RollbackService
     rework: ReworkService
@@ -357,6 +359,7 @@ def build(
         executions=ExecutionService(engine, approvals),
         approvals=approvals,
         actions=actions,
+        action_types=ActionTypes(admin_changes, actions.catalogue),
         action_modifications=action_modifications,
         rollbacks=rollbacks,
         rework=rework,

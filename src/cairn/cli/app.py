@@ -11,6 +11,7 @@ import typer
 from cairn.cli import versions
 from cairn.cli.commands import (
     account,  # noqa: F401  # pyright: ignore[reportUnusedImport] - adds commands to the users group
+    action_types,
     agents,
     approvals,
     artifacts,
@@ -109,7 +110,12 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "templates": templates.templates_app,
         "agents": agents.agents_app,
     },
-    "Approve": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": rule_autonomy.rules_app},
+    "Approve": {
+        "actions": action_types.actions_app,
+        "approvals": approvals.approvals_app,
+        "forms": forms.forms_app,
+        "rules": rule_autonomy.rules_app,
+    },
     "Roll back": {"rollbacks": rollbacks.rollbacks_app},
     "Inspect": {"artifacts": artifacts.artifacts_app, "audit": events.audit_app},
     "Access": {

@@ -1720,6 +1720,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/actions/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Action Types
+         * @description List the types of the catalogue, by name. Types that only a pipeline declares are in its definition.
+         */
+        get: operations["listActionTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/actions/types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put Action Type
+         * @description Create or replace an action type, or change a built-in one.
+         */
+        put: operations["putActionType"];
+        post?: never;
+        /**
+         * Remove Action Type
+         * @description Remove an action type, or return a built-in one to its default. People decide about its actions from now on.
+         */
+        delete: operations["removeActionType"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals": {
         parameters: {
             query?: never;
@@ -2913,6 +2957,83 @@ export interface components {
          * @enum {string}
          */
         ActionEffect: "reads" | "sends" | "changes";
+        /**
+         * ActionTypeDetails
+         * @description An action type of the catalogue.
+         */
+        ActionTypeDetails: {
+            /** Name */
+            name: string;
+            /**
+             * Title
+             * @description Title without parameters.
+             */
+            title: string;
+            /** Title Template */
+            title_template: string;
+            /** Description */
+            description: string;
+            /**
+             * Parameters Schema
+             * @description JSON Schema of the parameters. Null: any parameters.
+             */
+            parameters_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            effect: components["schemas"]["ActionEffect"];
+            /** @description Lowest risk level of its actions. */
+            risk_level: components["schemas"]["RiskLevel"];
+            /**
+             * Identity
+             * @description Parameters that make two actions the same. Null: all parameters.
+             */
+            identity: string[] | null;
+            /** Amount */
+            amount: string | null;
+            /** Currency */
+            currency: string | null;
+            /**
+             * Hosts
+             * @description Hosts or domains it can reach. Null: any.
+             */
+            hosts: string[] | null;
+            /**
+             * Executed By
+             * @description Who carries out an approved action.
+             * @enum {string}
+             */
+            executed_by: "cairn" | "proposer" | "tool";
+            /** Reversible */
+            reversible: string;
+            /** Idempotent */
+            idempotent: boolean;
+            /**
+             * Source
+             * @description `settings`: the server's settings, where you change it. `admin`: `PUT` of this type.
+             * @enum {string}
+             */
+            source: "built-in" | "settings" | "admin";
+            /**
+             * Declaration
+             * @description The fields that an admin set, if the source is `admin`.
+             */
+            declaration: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * ActionTypePage
+         * @description Action types, by name.
+         */
+        ActionTypePage: {
+            /** Items */
+            items: components["schemas"]["ActionTypeDetails"][];
+            /**
+             * Next Cursor
+             * @description Pass this as `cursor` to get the next page. Null on the last page.
+             */
+            next_cursor: string | null;
+        };
         /** AddCommentRequest */
         AddCommentRequest: {
             /** Text */
@@ -6262,6 +6383,77 @@ export interface components {
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
+        };
+        /**
+         * PutActionTypeRequest
+         * @description An action type. Of a built-in type, fields that you leave out stay as they are.
+         */
+        PutActionTypeRequest: {
+            /**
+             * Title
+             * @description Title of its approvals. `{{ NAME }}` is replaced by a parameter, and text in `[ ]` is left out if a parameter in it is missing: `Refund {{ amount }}[ to {{ account }}]`.
+             * @default
+             */
+            title?: string;
+            /**
+             * Description
+             * @description Description for agents and people.
+             * @default
+             */
+            description?: string;
+            /**
+             * Schema
+             * @description JSON Schema of the parameters. Parameters that it doesn't name are refused. Default: any parameters.
+             */
+            schema?: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /**
+             * Effect
+             * @description What it does outside of Cairn: `reads` (only from places that you trust), `sends` (its parameters reach others) or `changes`.
+             * @default changes
+             * @enum {string}
+             */
+            effect?: "reads" | "sends" | "changes";
+            /**
+             * Risk Level
+             * @description Lowest risk level of its actions. Proposers and pipelines can only raise it. Without a rule, actions of low risk need no approval.
+             * @default high
+             * @enum {string}
+             */
+            risk_level?: "low" | "medium" | "high" | "critical";
+            /**
+             * Identity
+             * @description Parameters that make two actions the same, such as amount and account. Default: all parameters.
+             */
+            identity?: string[] | null;
+            /**
+             * Amount
+             * @description Parameter with the amount.
+             */
+            amount?: string | null;
+            /**
+             * Currency
+             * @description Parameter with the currency.
+             */
+            currency?: string | null;
+            /**
+             * Hosts
+             * @description Hosts that its requests can reach, or domains that its emails can be sent to: `api.example.com`, `*.example.com` or `http://intranet:8080`. Without a scheme, only https is allowed. Default: any host.
+             */
+            hosts?: string[] | null;
+            /**
+             * Reversible
+             * @description Whether it can be undone: `yes`, `no`, or `by: TYPE` if an action of another type undoes it.
+             * @default no
+             */
+            reversible?: string;
+            /**
+             * Idempotent
+             * @description Whether its receiver ignores a request whose `Idempotency-Key` it has already processed. Then Cairn sends a request again if its outcome is unknown.
+             * @default false
+             */
+            idempotent?: boolean;
         };
         /** PutSecretRequest */
         PutSecretRequest: {
@@ -21572,6 +21764,392 @@ export interface operations {
             };
             /** @description Permission denied */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listActionTypes: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of items. */
+                limit?: number;
+                /** @description `next_cursor` of the previous page. Omit it for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTypePage"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putActionType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, to repeat a request safely: the same key and body get the same response. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the action type. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Refund {{ amount }} {{ currency }}[ to {{ account }}]",
+                 *       "schema": {
+                 *         "type": "object",
+                 *         "required": [
+                 *           "amount",
+                 *           "currency"
+                 *         ],
+                 *         "properties": {
+                 *           "amount": {
+                 *             "type": "number"
+                 *           },
+                 *           "currency": {
+                 *             "type": "string"
+                 *           },
+                 *           "account": {
+                 *             "type": "string"
+                 *           }
+                 *         }
+                 *       },
+                 *       "risk_level": "medium",
+                 *       "identity": [
+                 *         "amount",
+                 *         "currency",
+                 *         "account"
+                 *       ],
+                 *       "amount": "amount",
+                 *       "currency": "currency"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutActionTypeRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionTypeDetails"];
+                };
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported media type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Invalid input */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Database unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeActionType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the action type. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Permission denied */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Payload too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

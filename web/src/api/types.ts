@@ -4,6 +4,7 @@ import type { components } from './schema'
 type Schemas = components['schemas']
 
 export type ActionDetail = NonNullable<ApprovalDetail['action']>
+export type ActionType = Schemas['ActionTypeDetails']
 export type Approval = Schemas['Approval']
 export type ApprovalDetail = Schemas['ApprovalDetail']
 export type ApprovalKind = Schemas['ApprovalKind']
@@ -18,6 +19,7 @@ export type BudgetStatus = Schemas['BudgetStatus']
 export type Channel = Schemas['Channel']
 export type Tool = Schemas['Tool']
 export type ToolEffect = Tool['effect']
+export type PutActionTypeRequest = Schemas['PutActionTypeRequest']
 export type PutToolRequest = Schemas['PutToolRequest']
 export type ChannelKind = Schemas['ChannelKind']
 export type Checkpoint = Schemas['Checkpoint']

@@ -12,6 +12,7 @@ const ADMIN_LINKS = [
   { to: '/settings/groups', label: 'Groups' },
   { to: '/settings/tokens', label: 'Tokens' },
   { to: '/settings/secrets', label: 'Secrets' },
+  { to: '/settings/action-types', label: 'Action types' },
   { to: '/settings/tools', label: 'Tools' },
   { to: '/settings/channels', label: 'Channels' },
   { to: '/settings/deliveries', label: 'Deliveries' },

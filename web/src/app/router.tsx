@@ -152,6 +152,11 @@ const secrets = createRoute({
   path: '/secrets',
   component: lazyRouteComponent(() => import('~/features/secrets/SecretsPage'), 'SecretsPage'),
 })
+const actionTypes = createRoute({
+  getParentRoute: () => settings,
+  path: '/action-types',
+  component: lazyRouteComponent(() => import('~/features/action-types/ActionTypesPage'), 'ActionTypesPage'),
+})
 const tools = createRoute({
   getParentRoute: () => settings,
   path: '/tools',
@@ -189,7 +194,18 @@ export const router = createRouter({
     run,
     events,
     rules,
-    settings.addChildren([account, preferences, users, groups, tokens, secrets, tools, channels, deliveries]),
+    settings.addChildren([
+      account,
+      preferences,
+      users,
+      groups,
+      tokens,
+      secrets,
+      actionTypes,
+      tools,
+      channels,
+      deliveries,
+    ]),
     health,
   ]),
   defaultPreload: 'intent',

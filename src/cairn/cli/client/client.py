@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
+from cairn.cli.client.action_types import ActionTypesApi
 from cairn.cli.client.agents import AgentsApi
 from cairn.cli.client.approvals import ApprovalsApi
 from cairn.cli.client.costs import CostsApi
@@ -20,6 +21,7 @@ from cairn.cli.client.transport import JsonObject
 
 class Client(
     DefinitionsApi,
+    ActionTypesApi,
     AgentsApi,
     ApprovalsApi,
     RulesApi,

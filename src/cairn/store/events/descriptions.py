@@ -110,6 +110,8 @@ SENTENCES: Mapping[str, str] = {
     "tool_listed": "The tool {tool} was listed with the effect {effect}.",
     "tool_unlisted": "The tool {tool} is no longer listed, so its calls need approval.",
     "tool_changed": "The tool {tool} has changed since it was listed, so its calls need approval.",
+    "catalogue_type_saved": "The action type {operation_type} was saved.",
+    "catalogue_type_removed": "The action type {operation_type} was removed.",
     "library_agent_saved": "The agent {agent} was saved in the library, revision {revision}.",
     "library_agent_removed": "The agent {agent} was removed from the library.",
     "rules_updated": "The rules were updated to version {revision}.",

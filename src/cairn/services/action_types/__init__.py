@@ -1,0 +1,1 @@
+"""The catalogue of action types, as admins see and change it."""
