@@ -211,9 +211,6 @@ def _contains(value: Any, expected: Any, is_exact: bool) -> Truth:
         case list() | tuple():
             items = _items(cast("Sequence[Any]", value))
             return None if items is None else either(_equal(item, expected, is_exact) for item in items)
-        case Mapping():
-            keys = cast("Mapping[str, Any]", value)
-            return expected in keys if isinstance(expected, str) else None
         case _:
             return None
 
