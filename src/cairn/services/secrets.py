@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
@@ -28,9 +29,13 @@ from cairn.store.errors import NotFound
 C = t.secrets.c
 MIN_LENGTH, MAX_LENGTH = 4, 64 * 1024  # characters; a shorter value could not be masked without masking other text
 MASKED = "•••"
+RESERVED = "channel."  # starts the names of Cairn's own secrets, which are not listed and belong to other objects
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _ACTION_TYPE = re.compile(r"[A-Za-z0-9_.:/-]{1,300}")  # or an MCP server
 _CACHE_SECONDS = 5.0
+
+
+SaveOwnSecret = Callable[[AdminChange, str, str | None], None]  # saves the value, or removes the secret if it is None
 
 
 class SecretUnreadable(ServiceError):
@@ -75,6 +80,8 @@ class SecretStore:
         if not _NAME.fullmatch(name):
             message = "Start with a letter, followed by letters, digits and . _ - (at most 100 characters)."
             raise InvalidInput([("/name", message)])
+        if name.startswith(RESERVED):
+            raise InvalidInput([("/name", f"Names that start with {RESERVED!r} are reserved. Choose another name.")])
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:
             raise InvalidInput([("/value", f"Enter {MIN_LENGTH} to {MAX_LENGTH:,} characters.")])
         async with self._lock:
@@ -85,10 +92,26 @@ class SecretStore:
 
     async def set_uses(self, name: str, uses: SecretUses, actor: Actor) -> None:
         """Replace what a secret may be used for. Pipelines are ids or names."""
+        if name.startswith(RESERVED):
+            raise NotFound("secret", repr(name)[:80])
         await self._changes.apply(lambda change: _set_uses(change, name, uses), actor)
 
     async def remove(self, name: str, actor: Actor) -> None:
+        if name.startswith(RESERVED):
+            raise NotFound("secret", repr(name)[:80])
         await self._changes.apply(lambda change: _remove(change, name), actor)
+
+    @asynccontextmanager
+    async def own_secrets(self) -> AsyncGenerator[SaveOwnSecret]:
+        """Save or remove secrets of Cairn itself within a change inside the block, without events of their own."""
+
+        def save(change: AdminChange, name: str, value: str | None) -> None:
+            keys = (self._keys.all() or self._keys.add()) if value is not None else ()
+            _save_own(change, name, encrypt(keys, name, value) if value is not None else None)
+
+        async with self._lock:
+            yield save
+        await asyncio.to_thread(self.load)
 
     async def rotate(self, actor: Actor) -> int:
         """Encrypt all secrets again, with a new key or the newest key of the settings. Returns their number."""
@@ -112,7 +135,7 @@ class SecretStore:
         values = self._values()
 
         def read(connection: Connection) -> tuple[Sequence[Any], dict[str, str]]:
-            rows = connection.execute(sa.select(t.secrets).order_by(C.name)).all()
+            rows = connection.execute(sa.select(t.secrets).where(~C.name.startswith(RESERVED)).order_by(C.name)).all()
             return rows, _pipeline_names(connection, {pipeline_id for row in rows for pipeline_id in row.pipelines})
 
         rows, names = self._changes.database.read(read)
@@ -129,6 +152,10 @@ class SecretStore:
             )
             for row in rows
         ]
+
+    def unreadable(self) -> list[str]:
+        """The names of all secrets that can't be decrypted, Cairn's own included."""
+        return sorted(name for name, value in self._values().items() if value is None)
 
     def load(self) -> None:
         """Load the values to mask."""
@@ -268,6 +295,16 @@ def _pipeline_names(connection: Connection, ids: Collection[str]) -> dict[str, s
     return {row.pipeline_id: row.pipeline_name for row in rows}
 
 
+def _save_own(change: AdminChange, name: str, ciphertext: str | None) -> None:
+    change.connection.execute(sa.delete(t.secrets).where(C.name == name))
+    if ciphertext is not None:
+        times = {"created_at": change.at, "updated_at": change.at}
+        people = {"created_by": change.actor.name, "updated_by": change.actor.name}
+        uses: dict[str, list[str]] = {"hosts": [], "pipelines": [], "action_types": []}
+        values = {"name": name, "ciphertext": ciphertext, **times, **people, **uses}
+        change.connection.execute(sa.insert(t.secrets).values(values))
+
+
 def _remove(change: AdminChange, name: str) -> None:
     if change.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
         raise NotFound("secret", repr(name)[:80])
@@ -281,5 +318,6 @@ def _rotate(change: AdminChange, fernet: MultiFernet | None) -> int:
             raise SecretUnreadable(row.name)
         ciphertext = fernet.rotate(row.ciphertext).decode()
         change.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(ciphertext=ciphertext))
-    change.record("secrets_rotated", count=len(rows))
-    return len(rows)
+    count = sum(not row.name.startswith(RESERVED) for row in rows)
+    change.record("secrets_rotated", count=count)
+    return count
