@@ -56,6 +56,13 @@ class InstantModels:
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:  # noqa: ARG002
         return None
 
+    def unpriced_models(
+        self,
+        name: str | None = None,  # noqa: ARG002
+        settings: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> Sequence[str]:
+        return ()
+
     def retirement_date(self, name: str) -> str | None:  # noqa: ARG002
         return None
 

@@ -109,6 +109,7 @@ class FakeModels:
     def __init__(self, respond: Responder) -> None:
         self.respond = respond
         self.default = "fake:default"
+        self.unpriced: frozenset[str] = frozenset()
         self.requests: list[ReceivedRequest] = []
         self.chosen: list[tuple[str, Json]] = []
 
@@ -156,6 +157,10 @@ class FakeModels:
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return Decimal("0.001") * tokens.output
+
+    def unpriced_models(self, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Sequence[str]:
+        model = name or self.default
+        return [model] if model in self.unpriced else []
 
     def retirement_date(self, name: str) -> str | None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -125,6 +125,9 @@ class SharedModels:
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._catalogue.cost(model, tokens)
+
+    def unpriced_models(self, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Sequence[str]:
+        return self.current.unpriced_models(name, settings) if self.current is not None else ()
 
     def retirement_date(self, name: str) -> str | None:
         return None

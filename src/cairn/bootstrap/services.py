@@ -36,6 +36,7 @@ from cairn.services.artifacts.queries import ArtifactQueries
 from cairn.services.conversations.queries import ConversationQueries
 from cairn.services.conversations.service import ConversationService
 from cairn.services.costs.budgets import BudgetCache, Budgets
+from cairn.services.costs.price_check import PriceCheck
 from cairn.services.costs.queries import CostQueries
 from cairn.services.dispatch.contexts import ContextQueries
 from cairn.services.dispatch.lanes import Lanes
@@ -325,7 +326,7 @@ def build(
             folder_repair,
             limits=definition_limits,
             functions=functions,
-            support=RunnerSupport(modes, script_policy, agent_policy, agent_library.current_agents),
+            support=RunnerSupport(modes, models, script_policy, agent_policy, agent_library.current_agents),
         ),
         runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=ExecutionService(engine, approvals),
@@ -359,6 +360,6 @@ def build(
         rework_queries=ReworkQueries(engine, rework),
         rollback_queries=RollbackQueries(engine, rollbacks),
         rule_queries=RuleQueries(database, active_rules, rules.file, clock),
-        run_queries=RunQueries(engine, budgets, clock),
+        run_queries=RunQueries(engine, budgets, PriceCheck(models, plans, agent_library.resolve_for_run), clock),
         run_stream=RunStream(database, clock),
     )

@@ -153,6 +153,10 @@ class ModelCatalogue(Protocol):
         """The cost in US dollars, or None if the price is unknown. Simulated calls cost nothing."""
         ...
 
+    def unpriced_models(self, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Sequence[str]:
+        """The models that `choose` can return with these arguments, as a fallback too, and whose price is unknown."""
+        ...
+
     @property
     def default(self) -> str:
         """The model of agents that don't name one."""

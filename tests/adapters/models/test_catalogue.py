@@ -210,6 +210,11 @@ def test_costs_come_from_settings_or_the_price_table() -> None:
     assert models.cost("company2:unknown", tokens) is None
     assert models.cost("simulated:default", tokens) == 0
     assert models.cost(CLAUDE, TokenUsage(10, 1, 20, 30)) is not None
+    assert models.unpriced_models("company2:unknown") == ["company2:unknown"]
+    settings = {"fallbacks": ["company2:unknown", "simulated:default", "company:anything", "company2:other"]}
+    assert models.unpriced_models(CLAUDE, settings) == ["company2:unknown", "company2:other"]
+    assert models.unpriced_models("simulated:default", settings) == []
+    assert models.unpriced_models("no provider", settings) == []
     number = version("genai-prices")
     assert models.prices == mentions("genai-prices", number, PUBLISHED[number], "2")
     assert catalogue().prices == mentions("genai-prices", number, PUBLISHED[number])

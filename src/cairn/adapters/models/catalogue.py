@@ -124,11 +124,22 @@ class PydanticAiModels:
         from cairn.adapters.models.retrying_model import RetryPolicy
 
         settings = settings or {}
-        fallbacks = tuple(settings.get("fallbacks", self._policy.fallbacks))
-        if not name and not self._policy.default:
-            fallbacks = (*fallbacks, DEFAULT_SUCCESSOR)
         retry_policy = RetryPolicy(self._policy.max_attempts, self._policy.max_wait, self._policy.retry_delay)
-        return self._choose(name, settings, call_context or ModelCallContext(), fallbacks, retry_policy)
+        return self._choose(
+            name, settings, call_context or ModelCallContext(), self._fallbacks(name, settings), retry_policy
+        )
+
+    def _fallbacks(self, name: str | None, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        fallbacks = tuple(settings.get("fallbacks", self._policy.fallbacks))
+        return fallbacks if name or self._policy.default else (*fallbacks, DEFAULT_SUCCESSOR)
+
+    def _names(self, name: str | None, fallbacks: Sequence[str]) -> list[str]:
+        """The full names of a model and its fallbacks. Simulated and real models don't replace each other."""
+        chosen = full_name(name) if name else self.default
+        if is_simulated(chosen):
+            return [chosen]
+        others = (full_name(fallback) for fallback in fallbacks)
+        return list(dict.fromkeys((chosen, *(other for other in others if not is_simulated(other)))))
 
     def _choose(
         self,
@@ -140,16 +151,11 @@ class PydanticAiModels:
     ) -> ChosenModel:
         from cairn.adapters.models.retrying_model import RetryingModel
 
-        chosen = full_name(name) if name else self.default
+        chosen, *others = self._names(name, fallbacks)
         candidates = [self._candidate(chosen, settings, call_context)]
-        if not is_simulated(chosen):  # simulated and real models are never fallbacks for each other
-            others = dict.fromkeys(full_name(other) for other in fallbacks)
-            candidates += [
-                candidate
-                for other in others
-                if other != chosen and not is_simulated(other)
-                if (candidate := self._fallback(other, settings, call_context)) is not None
-            ]
+        candidates += [
+            candidate for other in others if (candidate := self._fallback(other, settings, call_context)) is not None
+        ]
         model = RetryingModel(candidates, retry_policy, self.explain, call_context.notify)
         return ChosenModel(chosen, model, settings, is_simulated(chosen))
 
@@ -217,6 +223,13 @@ class PydanticAiModels:
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._prices.cost(model, tokens)
+
+    def unpriced_models(self, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Sequence[str]:
+        try:
+            names = self._names(name, self._fallbacks(name, settings or {}))
+        except ModelError:
+            return []  # an invalid name, which `choose` reports
+        return [model for model in names if self.cost(model, TokenUsage(input=1, output=1)) is None]
 
     @property
     def prices(self) -> str:

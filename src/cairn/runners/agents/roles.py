@@ -168,6 +168,12 @@ def design_role(config: AgentConfig) -> TurnRole:
     return TurnRole(agent, produces_result=False, instructions=instructions, no_result=TEAM_DESIGN_RESULT)
 
 
+def model_of(config: AgentConfig, agent: Agent | None = None) -> tuple[str | None, dict[str, Any]]:
+    """The model of an agent, by default the checkpoint's, and its settings. The model can be None: the default one."""
+    name = (agent.model if agent is not None else None) or config.model
+    return name, {**config.model_settings, **(agent.model_settings if agent is not None else {})}
+
+
 def with_system_prompt(agent: Agent) -> Agent:
     """The agent with a system prompt, by default built from its name and role."""
     if agent.system_prompt or not (agent.name and agent.role):

@@ -19,7 +19,7 @@ from cairn.runners.agents.discussions import discuss
 from cairn.runners.agents.prompts import FILE_OPERATIONS, compose
 from cairn.runners.agents.resources import AgentResources
 from cairn.runners.agents.result_formats import FilesResult, ObjectResult, Result, TextResult, result_format
-from cairn.runners.agents.roles import TurnRole, design_role, single_agent, tools_of
+from cairn.runners.agents.roles import TurnRole, design_role, model_of, single_agent, tools_of
 from cairn.runners.agents.staged_files import open_jail, restore_names, stage_files
 from cairn.runners.agents.summaries import summarize
 from cairn.runners.agents.team_design import check_design, design_schema, designed_agents
@@ -152,8 +152,7 @@ class AgentSession:
         call_context = ModelCallContext(
             work.execution_id, work.attempt, work.checkpoint.key, lambda message: work.log("warning", message, None)
         )
-        name = (agent.model if agent is not None else None) or self.config.model
-        settings = {**self.config.model_settings, **(agent.model_settings if agent is not None else {})}
+        name, settings = model_of(self.config, agent)
         return await asyncio.to_thread(self.resources.models.choose, name, settings, call_context)
 
     def result_format(self, agent: Agent) -> Result:

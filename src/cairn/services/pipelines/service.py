@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,9 +23,11 @@ from cairn.definitions import (
 from cairn.definitions.script_files import inline_scripts
 from cairn.documents import SourceMap
 from cairn.files import layout
+from cairn.ports.models import ModelCatalogue
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
+from cairn.services.costs.price_check import cost_limit_findings
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
@@ -49,9 +52,10 @@ from cairn.store.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class RunnerSupport:
-    """The execution modes that this server supports, and its policies for scripts and agents."""
+    """The execution modes and models of this server, and its policies for scripts and agents."""
 
     modes: Collection[str]
+    models: ModelCatalogue
     scripts: ScriptPolicy = field(default_factory=ScriptPolicy)
     agents: AgentPolicy = field(default_factory=AgentPolicy)
     library: Callable[[], Library] = builtin_agents
@@ -95,7 +99,8 @@ class PipelineService:
         scripts = script_warnings(loaded.definition, self._support.scripts, inline_scripts(document))
         resolved = resolve(loaded.definition, library)
         unsupported = unsupported_fields(resolved, self._support.modes, self._support.agents)
-        return replace(loaded, warnings=(*loaded.warnings, *unsupported, *scripts))
+        costs = cost_limit_findings(resolved, self._support.models)
+        return replace(loaded, warnings=(*loaded.warnings, *unsupported, *scripts, *costs))
 
     def errors_with_agent(self, agent: str) -> list[str]:
         """The pipelines that have errors with the current revision of a library agent."""
@@ -111,7 +116,7 @@ class PipelineService:
         actor: Actor,
         command_id: UUID | None = None,
     ) -> SavedDefinition:
-        checked = self.check(document, positions)
+        checked = await asyncio.to_thread(self.check, document, positions)
         context = self._engine.context(actor.name, command_id)
         pipeline_id = str(uuid5(context.command_id, "pipeline"))
         definition = with_ids(checked.definition, None, pipeline_id, context)

@@ -16,6 +16,7 @@ from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
 from cairn.services.costs.budgets import Budgets
+from cairn.services.costs.price_check import PriceCheck
 from cairn.services.costs.usage import run_budget_view
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.rework.staleness import queries as staleness
@@ -35,6 +36,7 @@ def get_run(
     connection: Connection,
     plans: DefinitionCache,
     budgets: Budgets,
+    price_check: PriceCheck,
     loaded: LoadedRun,
     now: datetime,
     actor: Actor | None = None,
@@ -62,7 +64,7 @@ def get_run(
         available_commands=for_run(run, now, budget.exhausted.message if budget.exhausted is not None else ""),
         pending_approvals=pending,
         budget=run_budget_view(budget),
-        warnings=[],
+        warnings=price_check.run_warnings(connection, loaded, budget),
     )
 
 

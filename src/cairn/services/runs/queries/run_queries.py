@@ -5,6 +5,7 @@ from __future__ import annotations
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.costs.budgets import Budgets
+from cairn.services.costs.price_check import PriceCheck
 from cairn.services.engine.engine import Engine
 from cairn.services.runs.execution_views import Execution, ExecutionPage
 from cairn.services.runs.queries import detail, executions, lists
@@ -15,10 +16,11 @@ from cairn.store.runs.run_rows import execution_row
 
 
 class RunQueries:
-    def __init__(self, engine: Engine, budgets: Budgets, clock: Clock) -> None:
+    def __init__(self, engine: Engine, budgets: Budgets, price_check: PriceCheck, clock: Clock) -> None:
         self._engine = engine
         self._database = engine.database
         self._budgets = budgets
+        self._price_check = price_check
         self._clock = clock
 
     def list_runs(self, run_filter: RunFilter, limit: int, cursor: str | None) -> RunPage:
@@ -33,7 +35,7 @@ class RunQueries:
 
         def read(connection: Connection) -> Run:
             loaded = self._engine.load(connection, run_id, lock=False)
-            return detail.get_run(connection, self._engine.plans, self._budgets, loaded, now, actor)
+            return detail.get_run(connection, self._engine.plans, self._budgets, self._price_check, loaded, now, actor)
 
         return self._database.read(read)
 
