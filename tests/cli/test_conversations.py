@@ -46,7 +46,7 @@ def run(local_shell: Shell, notes: Path, name: str) -> str:
     )
     call = {name: value for name, value in common.items() if name in t.model_calls.c}
     call |= {"pipeline_id": execution["pipeline_id"], "checkpoint_id": execution["checkpoint_id"], "day": "2026-03-02"}
-    call |= {"checkpoint_key": "write", "is_test": False, "called_at": AT, "cache_read_tokens": 600}
+    call |= {"checkpoint_key": "write", "attempt": 0, "is_test": False, "called_at": AT, "cache_read_tokens": 600}
     call |= {"input_tokens": 1000, "output_tokens": 20, "cache_write_tokens": 0}
     calls = insert_rows(
         t.model_calls,

@@ -17,7 +17,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from cairn.core.states import ExecutionMode
 from cairn.documents import decode_json, encode_json
 from cairn.ports import Errored, Outcome, Produced, ProducedFile, RecordedCall, Runner, StoredFile, WorkOrder
-from cairn.ports.conversation import ConversationMessage, MessageChunk
+from cairn.ports.conversation import ConversationMessage, InterruptedCall, MessageChunk
 from cairn.ports.models import ChosenModel, ModelCallContext, ModelError, ModelTest, ProviderState, TokenUsage
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.resources import AgentResources
@@ -191,6 +191,7 @@ class FakeConversation:
 
     def __init__(self, messages: Sequence[ConversationMessage] = ()) -> None:
         self.saved = list(messages)
+        self.interrupted: list[InterruptedCall] = []
         self.chunks: list[MessageChunk] = []
         self.calls_left = 1_000_000
         self.max_messages: int | None = None  # saving more simulates the death of the process
@@ -205,6 +206,9 @@ class FakeConversation:
         existing = {(message.turn, message.number) for message in self.saved}
         assert not existing & {(message.turn, message.number) for message in messages}, messages
         self.saved.extend(messages)
+
+    async def save_interrupted(self, *calls: InterruptedCall) -> None:
+        self.interrupted.extend(calls)
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
         self.chunks.append(chunk)

@@ -6,6 +6,7 @@ from cairn.ports.conversation import (
     Conversation,
     ConversationClosed,
     ConversationMessage,
+    InterruptedCall,
     MessageChunk,
     Purpose,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "Errored",
     "HttpClient",
     "HttpResponse",
+    "InterruptedCall",
     "InvalidResult",
     "JobEngine",
     "LaneJob",

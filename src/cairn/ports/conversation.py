@@ -43,6 +43,22 @@ class ConversationMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class InterruptedCall:
+    """A model call that ended before its answer was complete, with the usage that was reported by then."""
+
+    turn: str
+    number: int  # of the message that the answer would have been
+    attempt: int  # among the calls for this message, from 1
+    purpose: Purpose
+    model: str
+    tokens: TokenUsage
+    cost: Decimal | None  # in US dollars; None: unknown
+    at: datetime
+    seconds: float
+    is_simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MessageChunk:
     """A piece of a message that is being streamed. It is shown but not saved."""
 
@@ -79,6 +95,10 @@ class Conversation(Protocol):
 
         Raises ConversationClosed if this dispatch no longer counts. The cost of an answer is recorded even then.
         """
+        ...
+
+    async def save_interrupted(self, *calls: InterruptedCall) -> None:
+        """Record the usage of calls without a complete answer, even if this dispatch no longer counts."""
         ...
 
     def publish_chunk(self, chunk: MessageChunk) -> None:

@@ -54,13 +54,11 @@ class ModelError(Exception):
         *,
         model: str = "",
         retry_after: float | None = None,
-        tokens: TokenUsage | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.model = model
         self.retry_after = retry_after  # seconds, if the provider names a delay
-        self.tokens = tokens  # used by the failed call, if known
 
     @property
     def is_transient(self) -> bool:
@@ -90,8 +88,9 @@ class ChosenModel:
     """A model that is ready for calls.
 
     It retries transient errors, then uses its fallbacks in order, and finally raises ModelError. If an answer breaks
-    off, it is requested again, and a stream starts again with its first part. An answer that the content filter of the
-    provider stopped is returned with the finish reason `content_filter`.
+    off, it is requested again, and a stream starts again with its first part. The stream's `failed_attempts` have the
+    usage of answers that broke off or were cancelled. An answer that the content filter of the provider stopped is
+    returned with the finish reason `content_filter`.
     """
 
     name: str  # `provider:model`

@@ -51,6 +51,7 @@ _MESSAGES = PreparedQuery(
             _C.turn == _M.turn,
             _C.number == _M.number,
             _C.dispatch_number == _M.dispatch_number,
+            _C.attempt == 0,
         ),
     )
     .where(
@@ -73,22 +74,30 @@ def save_message(
     is_current = (
         row is not None and row.dispatch_number == dispatch.number and row.state == ExecutionState.WORKING.value
     )
-    values = {
+    is_new = _INSERT[kind].run(connection, {**message, **_dispatch_values(dispatch)}) == 1 if is_current else True
+    if call is not None and is_new:
+        save_call(connection, dispatch, call)
+    return is_current
+
+
+def save_call(connection: sa.Connection, dispatch: DispatchRef, call: Mapping[str, Any]) -> None:
+    """Save a model call with its cost, even after the dispatch is over. Saving it again changes nothing."""
+    checkpoint = {
+        "pipeline_id": dispatch.pipeline_id,
+        "checkpoint_id": dispatch.checkpoint_id,
+        "checkpoint_key": dispatch.checkpoint_key,
+        "is_test": dispatch.is_test,
+    }
+    _INSERT_CALL[connection.dialect.name].run(connection, {**call, **_dispatch_values(dispatch), **checkpoint})
+
+
+def _dispatch_values(dispatch: DispatchRef) -> dict[str, Any]:
+    return {
         "run_id": dispatch.run_id,
         "execution_id": dispatch.execution_id,
         "attempt_key": dispatch.attempt_key,
         "dispatch_number": dispatch.number,
     }
-    is_new = _INSERT[kind].run(connection, {**message, **values}) == 1 if is_current else True
-    if call is not None and is_new:
-        checkpoint = {
-            "pipeline_id": dispatch.pipeline_id,
-            "checkpoint_id": dispatch.checkpoint_id,
-            "checkpoint_key": dispatch.checkpoint_key,
-            "is_test": dispatch.is_test,
-        }
-        _INSERT_CALL[kind].run(connection, {**call, **values, **checkpoint})
-    return is_current
 
 
 def find_messages(connection: sa.Connection, execution_id: str, attempt_key: str) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import PartStartEvent, TextPart
 
 from cairn.adapters.models.retrying_model import RetryPolicy
@@ -14,7 +15,7 @@ from cairn.ports.models import ANSWERED_BY, ModelCallContext, ModelError
 from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.fake_provider import FakeProvider
 from tests.adapters.models.replies import OVERLOADED, Answer, ClosedConnection, ErrorReply, ToolCall, too_many
-from tests.adapters.models.requests import CHAT, CLAUDE, GPT, KEY, NAMES, open_catalogue, streamed, unstreamed
+from tests.adapters.models.requests import CHAT, CLAUDE, GPT, KEY, MESSAGES, NAMES, open_catalogue, streamed, unstreamed
 from tests.mentions import mentions
 
 UNAUTHORIZED = ErrorReply(401)
@@ -77,6 +78,25 @@ async def test_a_broken_stream_restarts(provider: FakeProvider, name: str) -> No
     assert (response.text, response.state, len(provider.requests)) == ("Six.", "complete", 3)
     assert len([event for event in events if isinstance(event, PartStartEvent)]) == 3
     assert (response.usage.input_tokens, response.usage.output_tokens) == (25, 15)
+
+
+async def test_streams_that_end_early_keep_their_usage(provider: FakeProvider) -> None:
+    """Those that break off, and one that is cancelled."""
+    async with open_catalogue(provider, fallbacks=(GPT,), max_attempts=2) as models:
+        provider.enqueue(
+            Answer("One, two, three", input_tokens=100, disconnect_after=5),
+            Answer("One, two, three", input_tokens=200, end_after=5),
+            Answer("One, two, three" * 100, chunk_delay=0.02),
+        )
+        chosen = models.choose(CLAUDE)
+        async with model_request_stream(chosen.model, list(MESSAGES)) as stream:
+            async for _ in stream:
+                if len(provider.requests) == 3:
+                    break
+    attempts = stream.failed_attempts or []
+    assert [attempt.model_name for attempt in attempts] == [CLAUDE, CLAUDE, GPT]
+    assert [attempt.usage and attempt.usage.input_tokens for attempt in attempts] == [100, 200, 0]
+    assert [attempt.error is None for attempt in attempts] == [False, False, True]
 
 
 async def test_a_broken_tool_call_restarts(provider: FakeProvider) -> None:

@@ -218,7 +218,6 @@ class PydanticAiModels:
             message,
             model=explained.model,
             retry_after=explained.retry_after,
-            tokens=explained.tokens,
         )
 
     def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol
 
 import anyio
-from pydantic_ai.messages import ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.messages import ModelRequestAttempt, ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.usage import RequestUsage
 
@@ -41,7 +41,10 @@ class StreamSource(Protocol):
 
 
 class RestartingStream(StreamedResponse):
-    """Opens a new stream when the current one breaks. Consumers then receive all parts again."""
+    """Opens a new stream when the current one breaks. Consumers then receive all parts again.
+
+    `failed_attempts` has the streams that ended early, even the last one if it was cancelled, with their usage.
+    """
 
     _current: StreamedResponse
 
@@ -50,6 +53,7 @@ class RestartingStream(StreamedResponse):
         self._source = source
         self._stack = AsyncExitStack()
         self._is_stopped = False
+        self._opened_at: datetime | None = None  # None: no stream is open
 
     async def open(self) -> None:
         """Open a stream, with retries."""
@@ -59,12 +63,30 @@ class RestartingStream(StreamedResponse):
             except Exception as error:  # noqa: BLE001 - prepare_retry raises errors that are not a provider's
                 await self._source.prepare_retry(error)
             else:
+                self._opened_at = datetime.now(UTC)
                 return
 
     async def close(self) -> None:
         self._is_stopped = True
+        if not self._finished:
+            self._add_failed_attempt(None)
         with anyio.CancelScope(shield=True):
             await self._stack.aclose()
+
+    def _add_failed_attempt(self, error: Exception | None) -> None:
+        """Keep the usage of the current stream, which ended early."""
+        if self._opened_at is None:
+            return
+        attempt = ModelRequestAttempt(
+            model_name=self._source.name,
+            outcome="error",
+            error=None if error is None else f"{type(error).__name__}: {error}",
+            timestamp=self._opened_at,
+            duration=datetime.now(UTC) - self._opened_at,
+            usage=self._current.usage,
+        )
+        self.failed_attempts = [*(self.failed_attempts or ()), attempt]
+        self._opened_at = None
 
     def __aiter__(self) -> AsyncIterator[ModelResponseStreamEvent]:
         # The underlying streams already emit part-end and final-result events.
@@ -82,6 +104,7 @@ class RestartingStream(StreamedResponse):
             except Exception as error:
                 if self._is_stopped:
                     raise
+                self._add_failed_attempt(error)
                 with suppress(Exception):
                     await self._stack.aclose()
                 await self._source.prepare_retry(error)

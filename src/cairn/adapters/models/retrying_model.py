@@ -85,9 +85,7 @@ class RetryRound:
         """Add the model's name to the response. Raises ModelError if the response is incomplete."""
         candidate = self.candidate
         if candidate.reports_finish and (response.finish_reason is None or response.state == "incomplete"):
-            error = incomplete_response(candidate.name)
-            error.tokens = tokens_of(response)
-            raise error
+            raise incomplete_response(candidate.name)
         return replace(response, metadata={**(response.metadata or {}), ANSWERED_BY: candidate.name})
 
     async def prepare_retry(self, exception: Exception) -> None:
@@ -118,7 +116,7 @@ class RetryRound:
             f"{error} Failed after {attempts} attempts." if attempts > 1 else str(error)
             for error, attempts in self._errors
         )
-        return ModelError(main.kind, message, model=main.model, retry_after=main.retry_after, tokens=main.tokens)
+        return ModelError(main.kind, message, model=main.model, retry_after=main.retry_after)
 
 
 def tokens_of(response: ModelResponse) -> TokenUsage:

@@ -11,6 +11,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
     ModelRequest,
+    ModelRequestAttempt,
     ModelResponse,
     SystemPromptPart,
     TextPart,
@@ -18,8 +19,9 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.usage import RequestUsage
 
-from cairn.ports.conversation import Conversation, ConversationMessage, MessageChunk, Purpose
+from cairn.ports.conversation import Conversation, ConversationMessage, InterruptedCall, MessageChunk, Purpose
 from cairn.ports.models import ANSWERED_BY, ChosenModel, ModelCatalogue, TokenUsage
 
 SIMULATED = "simulated:"
@@ -127,6 +129,29 @@ class Transcript:
         )
         await self._save(history, (message, response))
 
+    async def save_interrupted(self, history: TurnHistory, attempts: Sequence[ModelRequestAttempt]) -> None:
+        """Record the usage of calls that ended early, if the provider had reported any."""
+        key, calls = history.key, list[InterruptedCall]()
+        for number, attempt in enumerate(attempts, 1):
+            tokens = token_usage(attempt.usage) if attempt.usage is not None else TokenUsage()
+            if tokens == TokenUsage():
+                continue
+            call = InterruptedCall(
+                turn=key.turn,
+                number=history.number + 1,
+                attempt=number,
+                purpose=key.purpose,
+                model=attempt.model_name,
+                tokens=tokens,
+                cost=self._models.cost(attempt.model_name, tokens),
+                at=attempt.timestamp,
+                seconds=attempt.duration.total_seconds(),
+                is_simulated=key.chosen.is_simulated or attempt.model_name.startswith(SIMULATED),
+            )
+            calls.append(call)
+        if calls:
+            await self._conversation.save_interrupted(*calls)
+
     async def _save(self, history: TurnHistory, *pairs: tuple[ConversationMessage, ModelMessage]) -> None:
         await self._conversation.save(*(saved for saved, _ in pairs))
         for saved, message in pairs:
@@ -185,7 +210,10 @@ def answering_model(response: ModelResponse, chosen: ChosenModel) -> str:
 
 
 def tokens_of(response: ModelResponse) -> TokenUsage:
-    usage = response.usage
+    return token_usage(response.usage)
+
+
+def token_usage(usage: RequestUsage) -> TokenUsage:
     return TokenUsage(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
 
 
@@ -225,6 +253,9 @@ class InMemoryConversation:
 
     async def save(self, *messages: ConversationMessage) -> None:
         self._messages.extend(messages)
+
+    async def save_interrupted(self, *calls: InterruptedCall) -> None:
+        pass
 
     def publish_chunk(self, chunk: MessageChunk) -> None:
         pass

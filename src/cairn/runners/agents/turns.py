@@ -30,6 +30,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import StreamedResponse
 
 from cairn.core.execution import Failure
 from cairn.ports.conversation import Purpose
@@ -39,6 +40,7 @@ from cairn.runners.agents.answers import AgentAnswer, UnreadableAnswer, read_ans
 from cairn.runners.agents.toolbox import NO_TOOLS, Tool, Toolbox, ToolError, parse_arguments
 from cairn.runners.agents.transcript import Transcript, TurnHistory, TurnKey, merge_requests, text_of
 from cairn.runners.mismatches import Mismatch
+from cairn.runners.processes.lifecycle import await_shielded
 from cairn.runners.prompt_layouts import one_line
 
 MAX_REQUESTS = 60  # model calls in one turn
@@ -146,6 +148,7 @@ class TurnLoop:
     async def _request(self, turn: Turn, history: TurnHistory) -> ModelResponse:
         parameters = request_parameters(turn.tools, turn.schema)
         settings = cast("Any", dict(turn.chosen.settings))
+        stream: StreamedResponse | None = None
         try:
             async with model_request_stream(
                 turn.chosen.model,
@@ -166,6 +169,9 @@ class TurnLoop:
             if explained is None:
                 raise
             raise explained from error
+        finally:
+            if stream is not None and stream.failed_attempts:
+                await await_shielded(self.transcript.save_interrupted(history, stream.failed_attempts))
         if response.state in ("interrupted", "incomplete"):
             raise ModelError(
                 ModelErrorKind.NETWORK, "The connection was lost in the middle of an answer.", model=turn.chosen.name

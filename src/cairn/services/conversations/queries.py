@@ -46,6 +46,7 @@ _MESSAGES: Query = sa.select(
             C.turn == M.turn,
             C.number == M.number,
             C.dispatch_number == M.dispatch_number,
+            C.attempt == 0,
         ),
     )
 )

@@ -13,7 +13,15 @@ from typing import Any, Protocol, cast
 from cairn.core.commands import WarnBudget
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
-from cairn.ports import BudgetExhausted, Conversation, ConversationClosed, ConversationMessage, MessageChunk, Purpose
+from cairn.ports import (
+    BudgetExhausted,
+    Conversation,
+    ConversationClosed,
+    ConversationMessage,
+    InterruptedCall,
+    MessageChunk,
+    Purpose,
+)
 from cairn.ports.models import TokenUsage
 from cairn.services.conversations.live_messages import LiveMessages
 from cairn.services.conversations.message_parts import parts_of
@@ -97,6 +105,17 @@ class _ExecutionConversation:
             raise ConversationClosed(CLOSED)
         service.event_bus.publish_transient(ChangeHint(dispatch.pipeline_id, dispatch.run_id, MESSAGE_HINT))
 
+    async def save_interrupted(self, *calls: InterruptedCall) -> None:
+        dispatch, service = self._dispatch, self._service
+        rows = [_call_row(call, call.tokens, call.attempt) for call in calls]
+
+        def store(connection: Connection) -> None:
+            for row in rows:
+                messages.save_call(connection, dispatch, row)
+
+        await retry_transient(lambda: service.database.transact(store))
+        service.event_bus.publish_transient(ChangeHint(dispatch.pipeline_id, dispatch.run_id, MESSAGE_HINT))
+
     def publish_chunk(self, chunk: MessageChunk) -> None:
         dispatch = self._dispatch
         self._service.live_messages.add_chunk(dispatch.run_id, dispatch.execution_id, dispatch.attempt_key, chunk)
@@ -142,23 +161,25 @@ def _message_values(message: ConversationMessage, mask: Callable[[str], str]) ->
 
 def _call_values(message: ConversationMessage) -> dict[str, Any] | None:
     """The row of the model call. None if the message is not a model's answer."""
-    if message.model is None:
-        return None
-    usage = message.tokens or TokenUsage()
+    return None if message.model is None else _call_row(message, message.tokens or TokenUsage(), attempt=0)
+
+
+def _call_row(call: ConversationMessage | InterruptedCall, tokens: TokenUsage, attempt: int) -> dict[str, Any]:
     return {
-        "turn": sanitize(message.turn),
-        "number": message.number,
-        "purpose": message.purpose.value,
-        "model": message.model,
-        "is_simulated": message.is_simulated,
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_read_tokens": usage.cache_read,
-        "cache_write_tokens": usage.cache_write,
-        "cost_nano_usd": None if message.cost is None else in_nano(message.cost),
-        "day": message.at.astimezone(UTC).date().isoformat(),
-        "called_at": message.at,
-        "seconds": message.seconds,
+        "turn": sanitize(call.turn),
+        "number": call.number,
+        "attempt": attempt,
+        "purpose": call.purpose.value,
+        "model": call.model,
+        "is_simulated": call.is_simulated,
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_read_tokens": tokens.cache_read,
+        "cache_write_tokens": tokens.cache_write,
+        "cost_nano_usd": None if call.cost is None else in_nano(call.cost),
+        "day": call.at.astimezone(UTC).date().isoformat(),
+        "called_at": call.at,
+        "seconds": call.seconds,
     }
 
 

@@ -55,6 +55,7 @@ model_calls = sa.Table(
     text("turn"),
     integer("number"),
     integer("dispatch_number"),
+    integer("attempt"),  # 0: its answer is the message; from 1: it ended before its answer was complete
     text("purpose"),
     text("model"),
     flag("is_simulated"),
@@ -66,7 +67,7 @@ model_calls = sa.Table(
     text("day"),  # in UTC, such as 2026-03-02
     timestamp("called_at"),
     double("seconds"),
-    sa.UniqueConstraint("execution_id", "attempt_key", "turn", "number", "dispatch_number"),
+    sa.UniqueConstraint("execution_id", "attempt_key", "turn", "number", "dispatch_number", "attempt"),
     one_of("purpose", *PURPOSES),
     index("ix_model_calls_of_run", "run_id"),
     index("ix_model_calls_of_pipeline", "pipeline_id", "day"),

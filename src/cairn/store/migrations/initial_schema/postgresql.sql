@@ -233,6 +233,7 @@ CREATE TABLE model_calls (
   turn TEXT NOT NULL,
   number INTEGER NOT NULL,
   dispatch_number INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
   purpose TEXT NOT NULL,
   model TEXT NOT NULL,
   is_simulated BOOLEAN NOT NULL,
@@ -245,7 +246,7 @@ CREATE TABLE model_calls (
   called_at TIMESTAMP WITH TIME ZONE NOT NULL,
   seconds DOUBLE PRECISION NOT NULL,
   CONSTRAINT pk_model_calls PRIMARY KEY (call_id),
-  CONSTRAINT uq_model_calls_execution_id UNIQUE (execution_id, attempt_key, turn, number, dispatch_number),
+  CONSTRAINT uq_model_calls_execution_id UNIQUE (execution_id, attempt_key, turn, number, dispatch_number, attempt),
   CONSTRAINT ck_model_calls_purpose_known CHECK (purpose IN ('work', 'design', 'judge', 'summary', 'questions')),
   CONSTRAINT fk_model_calls_pipeline_id FOREIGN KEY(pipeline_id) REFERENCES pipelines (pipeline_id)
 );

@@ -9,7 +9,7 @@ from alembic import op
 
 from cairn.store.migrations.upgrade import INITIAL_SCHEMA
 
-revision = "0025"
+revision = "0026"
 down_revision = None
 branch_labels = None
 depends_on = None
