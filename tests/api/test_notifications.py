@@ -157,6 +157,7 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
         ({"name": "Ops", "kind": "email", "fallback": "Nowhere"}, "/fallback"),
         ({"name": "Ops", "kind": "email", "notification_kinds": ["everything"]}, "/notification_kinds/0"),
         ({"name": "Ops", "kind": "slack", "url": "https://example.com", "recipients": ["a"]}, "/recipients"),
+        ({"name": "Ops", "kind": "email", "recipients": ["ops@example.com", "nobody"]}, "/recipients/1"),
         (
             {"name": "Ops", "kind": "email", "pipelines": ["00000000-0000-4000-8000-000000000000"]},
             "/pipelines",
@@ -170,6 +171,11 @@ async def test_invalid_channels_are_rejected_with_the_path(app: App, body: Json,
     response = await app.client.post("/api/channels", json=body)
     assert response.status_code == 422
     assert path in [error["path"] for error in response.json()["errors"]], response.text
+
+
+async def test_a_role_is_a_recipient(app: App) -> None:
+    mail = await app.post("/api/channels", {"name": "Mail", "kind": "email", "recipients": ["admin", "approver"]}, 201)
+    assert mail["recipients"] == ["admin", "approver"]
 
 
 async def test_channel_names_are_unique_and_a_fallback_is_another_channel(app: App, receiver: WebServer) -> None:

@@ -364,3 +364,47 @@ def test_requiring_more_approvers_than_exist_is_rejected(action: str, path: str,
 @pytest.mark.parametrize("action", ["{ require_approval_count: 3 }", "{ approvers: boss }", "{}"])
 def test_requiring_as_many_approvers_as_exist_is_accepted(action: str) -> None:
     assert len(load(rules(rule(action)), count=count).rulebook.rules) == 1
+
+
+class FakeNames:
+    """`boss` and the group `finance` can decide, `intern` can't. The group `nobody` has no members."""
+
+    def count_users(self, name: str) -> int:
+        return {"boss": 1, "finance": 2, "intern": 1}.get(name, 0)
+
+    def count_deciders(self, name: str) -> int:
+        return {"boss": 1, "finance": 1}.get(name, 0)
+
+
+ESCALATION = "escalation: { after_seconds: 60, escalate_to: %s }"
+NOTIFICATION = "notification: { channels: email, recipients: %s }"
+
+
+@pytest.mark.parametrize(
+    ("action", "path", "name"),
+    [
+        ("{ approvers: [boss, nobody] }", "approvers/1", "nobody"),
+        ("{ approvers: nobody }", "approvers", "nobody"),
+        ("{ approvers: [finance, intern] }", "approvers/1", "intern"),
+        ("{ %s }" % (ESCALATION % "boss@example.com"), "escalation/escalate_to", "boss@example.com"),
+        ("{ %s }" % (ESCALATION % "[boss, intern]"), "escalation/escalate_to/1", "intern"),
+        ("{ %s }" % (NOTIFICATION % "'#approvals'"), "notification/recipients", "#approvals"),
+        ("{ %s }" % (NOTIFICATION % "[intern, nobody]"), "notification/recipients/1", "nobody"),
+    ],
+)
+def test_a_name_that_refers_to_nobody_is_an_error(action: str, path: str, name: str) -> None:
+    found = findings(rules(rule(action)), count=count, known=FakeNames())
+    assert [(finding.path, finding.message) for finding in found] == [(f"/checkpoints/0/action/{path}", mentions(name))]
+
+
+@pytest.mark.parametrize(
+    ("action", "kind"),
+    [
+        ("{ approvers: [boss, finance] }", "completion"),
+        ("{ %s }" % (NOTIFICATION % "[intern, somebody@example.com]"), "completion"),
+        ("{ escalation: { enabled: false, escalate_to: nobody } }", "completion"),
+        ("{ %s }" % (ESCALATION % "intern"), "input"),
+    ],
+)
+def test_names_that_refer_to_the_right_people_are_accepted(action: str, kind: str) -> None:
+    assert load(rules(rule(action, f"{{ kind: {kind} }}")), count=count, known=FakeNames()).rulebook.rules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from textwrap import dedent
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from cairn.services.errors import InvalidInput
+from cairn.services.identity.users import UserSpec
 from tests.mentions import mentions
 from tests.notifications.receivers import Receivers, card, facts, texts
 from tests.services.app import step
@@ -58,6 +61,9 @@ async def propose_refund(receivers: Receivers, amount: float, risk: str, confide
         answer = ctx.propose_action("financial_transaction", {"amount": amount}, "As asked.", confidence, risk)
         return {"decision": answer["decision"]}
 
+    with suppress(InvalidInput):  # another test may have created the user
+        manager = UserSpec("manager", email="manager@example.com", roles=("approver",))
+        await receivers.app.cairn.identity.users.create(manager, actor=ADMIN)
     pipeline = await receivers.app.pipeline(step("refund", "refund"), actions=DECLARED)
     await receivers.app.cairn.rules.save(pipeline, dedent(RULES), actor=ADMIN)
     return await receivers.app.start(pipeline)

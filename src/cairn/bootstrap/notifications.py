@@ -45,7 +45,7 @@ def build_notifications(
     )
     return Notifications(
         courier,
-        ChannelService(admin_changes, secrets, outbound.messenger),
+        ChannelService(admin_changes, secrets, outbound.messenger, recipients),
         ChannelTests(database, courier, clock),
         NotificationPreferences(database, clock),
     )

@@ -280,7 +280,14 @@ def build(
     notifications = build_notifications(admin_changes, engine, jobs, directory, outbound, secrets, settings.base_url)
     # Folders are synced before lanes and timers wake, because runners read them.
     steps.register(budgets.cache, notifications.courier, lanes.stopper, folder_sync, lanes, timers, event_bus)
-    rules = RuleService(database, clock, event_bus, settings.data_dir.resolve() / RULES_FILE, directory.count_deciders)
+    rules = RuleService(
+        database,
+        clock,
+        event_bus,
+        settings.data_dir.resolve() / RULES_FILE,
+        directory.count_deciders,
+        directory.index,
+    )
     rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(
         settings=settings,

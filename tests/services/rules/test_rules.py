@@ -13,6 +13,7 @@ from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.events.queries import EventFilter
+from cairn.services.identity.users import UserSpec
 from cairn.services.rules.service import RuleService
 from cairn.store.errors import NotFound
 from tests.mentions import mentions
@@ -113,6 +114,28 @@ async def test_a_rule_cannot_require_more_approvers_than_exist(app: App) -> None
     with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
         await rules.save(pipeline, requires_two, actor=ADMIN)
     assert (await rules.save(pipeline, ASK, actor=ADMIN)).revision == 1
+
+
+async def test_people_who_do_not_exist_are_refused_with_the_line(app: App) -> None:
+    pipeline = await app.pipeline(step("count"))
+    groups, users = app.cairn.identity.groups, app.cairn.identity.users
+    await users.create(UserSpec("rule-reader", email="reader@example.com", roles=("viewer",)), actor=ADMIN)
+    await groups.create("rule-group", "", ["rule-reader"], actor=ADMIN)
+    people = "approvers: [admin, rule-nobody], escalation: {after_seconds: 1, escalate_to: [rule-group, approver]}"
+    text = ASK.replace("action: {}", f"action: {{{people}, notification: {{channels: email, recipients: rule-staff}}}}")
+    with pytest.raises(DefinitionError) as error:
+        await app.cairn.rules.save(pipeline, text, actor=ADMIN)
+    assert [str(finding) for finding in error.value.findings] == [
+        mentions("line 1", "rule-nobody"),
+        mentions("line 1", "rule-group"),
+        mentions("line 1", "rule-staff"),
+    ]
+    await groups.update("rule-group", ADMIN, members=["rule-reader", "admin"])
+    text = text.replace("rule-nobody", "rule-group").replace("rule-staff", "Reader@Example.com")
+    assert (await app.cairn.rules.save(pipeline, text, actor=ADMIN)).revision == 1
+    await app.cairn.pipelines.delete(pipeline, actor=ADMIN)
+    await groups.remove("rule-group", ADMIN)
+    await users.remove("rule-reader", actor=ADMIN)
 
 
 async def test_emergency_stops_are_stored_and_recorded_as_events(app: App) -> None:

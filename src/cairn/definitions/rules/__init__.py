@@ -2,6 +2,7 @@
 
 from cairn.definitions.rules.checks import RulePeople
 from cairn.definitions.rules.loader import LoadedRules, load
+from cairn.definitions.rules.name_checks import KnownNames
 from cairn.definitions.rules.published_schema import schema
 
-__all__ = ["LoadedRules", "RulePeople", "load", "schema"]
+__all__ = ["KnownNames", "LoadedRules", "RulePeople", "load", "schema"]

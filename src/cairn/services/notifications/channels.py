@@ -15,6 +15,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
 from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.notifications import queries, records
+from cairn.services.notifications.recipients import Recipients
 from cairn.services.notifications.sender import SecretReader, key_secret, url_secret
 from cairn.store import Connection
 from cairn.store.errors import NotFound
@@ -51,10 +52,13 @@ class ChannelSpec:
 
 
 class ChannelService:
-    def __init__(self, admin_changes: AdminChanges, secrets: ChannelSecrets, messenger: Messenger) -> None:
+    def __init__(
+        self, admin_changes: AdminChanges, secrets: ChannelSecrets, messenger: Messenger, recipients: Recipients
+    ) -> None:
         self._changes = admin_changes
         self._secrets = secrets
         self._messenger = messenger
+        self._recipients = recipients
 
     async def create(self, spec: ChannelSpec, actor: Actor) -> tuple[str, str | None]:
         """Create a channel. Return its id, and its signing key if one was generated."""
@@ -75,7 +79,7 @@ class ChannelService:
         values = {**defaults, **_columns(spec), "kind": spec.kind.value, "host": host}
 
         def insert(change: AdminChange) -> None:
-            _check_references(change.connection, channel_id, values)
+            self._check_references(change.connection, channel_id, values)
             creation = {"channel_id": channel_id, "revision": 1, "created_by": change.actor.name}
             times = {"created_at": change.at, "updated_at": change.at}
             records.insert_channel(change.connection, {**values, **creation, **times})
@@ -103,7 +107,7 @@ class ChannelService:
                     "Reload it and try again.",
                     current.revision,
                 )
-            _check_references(change.connection, channel_id, {"name": current.name, **values})
+            self._check_references(change.connection, channel_id, {"name": current.name, **values})
             new_revision = {"revision": current.revision + 1, "updated_at": change.at}
             records.update_channel(change.connection, channel_id, {**values, **new_revision})
             changed_fields = sorted({*values, *(["signing_key"] if spec.signing_key else [])})
@@ -160,6 +164,23 @@ class ChannelService:
             raise InvalidInput(errors)
         return host
 
+    def _check_references(self, connection: Connection, channel_id: str, values: Mapping[str, Any]) -> None:
+        errors: Errors = []
+        if queries.is_channel_name_taken(connection, values["name"], channel_id):
+            errors.append(("/name", "Another channel has this name."))
+        if fallback := values.get("fallback"):
+            fallback_id = queries.channel_id_by_name(connection, fallback)
+            if fallback_id is None or fallback_id == channel_id:
+                errors.append(("/fallback", "Enter the name of another channel."))
+        for pipeline_id in queries.unknown_pipelines(connection, values.get("pipelines") or ()):
+            errors.append(("/pipelines", f"Pipeline {pipeline_id} does not exist."))
+        for index, name in enumerate(values.get("recipients") or ()):
+            if not tuple(self._recipients.resolve(connection, (name,))):
+                message = f"No user, role or group with members matches {name!r}. Correct it, or add the user first."
+                errors.append((f"/recipients/{index}", message))
+        if errors:
+            raise InvalidInput(errors)
+
     def _check_url(self, url: str | None, kind: ChannelKind, is_new: bool, errors: Errors) -> str:
         if kind is ChannelKind.EMAIL:
             if url is not None:
@@ -201,17 +222,3 @@ def _columns(spec: ChannelSpec) -> dict[str, Any]:
     }
     values = {name: value for name, value in columns.items() if value is not None}
     return values | ({"fallback": spec.fallback or None} if spec.fallback is not None else {})
-
-
-def _check_references(connection: Connection, channel_id: str, values: Mapping[str, Any]) -> None:
-    errors: Errors = []
-    if queries.is_channel_name_taken(connection, values["name"], channel_id):
-        errors.append(("/name", "Another channel has this name."))
-    if fallback := values.get("fallback"):
-        fallback_id = queries.channel_id_by_name(connection, fallback)
-        if fallback_id is None or fallback_id == channel_id:
-            errors.append(("/fallback", "Enter the name of another channel."))
-    for pipeline_id in queries.unknown_pipelines(connection, values.get("pipelines") or ()):
-        errors.append(("/pipelines", f"Pipeline {pipeline_id} does not exist."))
-    if errors:
-        raise InvalidInput(errors)

@@ -10,7 +10,7 @@ from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.core.states import ApprovalStatus
 from cairn.definitions import Finding
-from cairn.definitions.rules import LoadedRules, load
+from cairn.definitions.rules import KnownNames, LoadedRules, load
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
@@ -23,6 +23,7 @@ from cairn.store.events import chain
 from cairn.store.events.chain import EventRecord
 
 CountDeciders = Callable[[Connection, tuple[str, ...]], int]  # counts the named users who can decide
+ReadNames = Callable[[Connection], KnownNames]  # reads what rules can name
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,13 @@ class RuleService:
         event_bus: EventBus,
         path: Path,
         count_deciders: CountDeciders | None = None,
+        read_names: ReadNames | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._event_bus = event_bus
         self._count_deciders = count_deciders
+        self._read_names = read_names
         self.file = RulesFileWatcher(database, path, self._save_from_file)
 
     # Versions
@@ -55,7 +58,11 @@ class RuleService:
 
     def load(self, connection: Connection, text: str | bytes) -> LoadedRules:
         count = self._count_deciders
-        return load(text, count=None if count is None else lambda names: count(connection, names))
+        return load(
+            text,
+            count=None if count is None else lambda names: count(connection, names),
+            known=self._read_names(connection) if self._read_names is not None else None,
+        )
 
     async def save(
         self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", actor: Actor
