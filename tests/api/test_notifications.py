@@ -152,6 +152,7 @@ async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebSer
         ({"name": "Ops", "kind": "email", "url": "https://example.com"}, "/url"),
         ({"name": "Ops\r\nX: y", "kind": "email"}, "/name"),
         ({"name": "<b>", "kind": "email"}, "/name"),
+        ({"name": "Slack", "kind": "email"}, "/name"),
         ({"name": "Ops", "kind": "slack", "url": "https://example.com", "signing_key": KEY}, "/signing_key"),
         ({"name": "Ops", "kind": "webhook", "url": "https://example.com", "signing_key": "short"}, "/signing_key"),
         ({"name": "Ops", "kind": "email", "fallback": "Nowhere"}, "/fallback"),

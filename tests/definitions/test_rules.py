@@ -375,6 +375,9 @@ class FakeNames:
     def count_deciders(self, name: str) -> int:
         return {"boss": 1, "finance": 1}.get(name, 0)
 
+    def has_channel(self, name: str) -> bool:
+        return name in ("email", "Finance room")
+
 
 ESCALATION = "escalation: { after_seconds: 60, escalate_to: %s }"
 NOTIFICATION = "notification: { channels: email, recipients: %s }"
@@ -390,9 +393,11 @@ NOTIFICATION = "notification: { channels: email, recipients: %s }"
         ("{ %s }" % (ESCALATION % "[boss, intern]"), "escalation/escalate_to/1", "intern"),
         ("{ %s }" % (NOTIFICATION % "'#approvals'"), "notification/recipients", "#approvals"),
         ("{ %s }" % (NOTIFICATION % "[intern, nobody]"), "notification/recipients/1", "nobody"),
+        ("{ notification: { channels: [email, Finance] } }", "notification/channels/1", "Finance"),
+        ("{ auto_approve: true, notification_channels: pigeon }", "notification_channels", "pigeon"),
     ],
 )
-def test_a_name_that_refers_to_nobody_is_an_error(action: str, path: str, name: str) -> None:
+def test_a_name_that_refers_to_nothing_is_an_error(action: str, path: str, name: str) -> None:
     found = findings(rules(rule(action)), count=count, known=FakeNames())
     assert [(finding.path, finding.message) for finding in found] == [(f"/checkpoints/0/action/{path}", mentions(name))]
 
@@ -403,8 +408,9 @@ def test_a_name_that_refers_to_nobody_is_an_error(action: str, path: str, name: 
         ("{ approvers: [boss, finance] }", "completion"),
         ("{ %s }" % (NOTIFICATION % "[intern, somebody@example.com]"), "completion"),
         ("{ escalation: { enabled: false, escalate_to: nobody } }", "completion"),
+        ("{ notification: { channels: [email, Finance room] } }", "completion"),
         ("{ %s }" % (ESCALATION % "intern"), "input"),
     ],
 )
-def test_names_that_refer_to_the_right_people_are_accepted(action: str, kind: str) -> None:
+def test_known_names_are_accepted(action: str, kind: str) -> None:
     assert load(rules(rule(action, f"{{ kind: {kind} }}")), count=count, known=FakeNames()).rulebook.rules

@@ -326,7 +326,7 @@ async def test_a_channel_without_details_gets_only_key_facts_and_links(receivers
 async def test_html_and_markup_in_any_field_stay_text(receivers: Receivers) -> None:
     hostile = "<script>alert(1)</script> [x](https://evil.example) {{7*7}} ${x} <!channel>\r\nBcc: a@example.com"
     for kind in ("teams", "slack", "webhook"):
-        await receivers.channel(kind, kind)
+        await receivers.channel(f"{kind}-room", kind)
     await receivers.app.cairn.identity.users.create(_user("html", "html@example.com"), ADMIN)
     await receivers.channel("mail", "email", recipients=["html@example.com"])
 
@@ -338,9 +338,9 @@ async def test_html_and_markup_in_any_field_stay_text(receivers: Receivers) -> N
     run = await receivers.app.start(
         await receivers.app.pipeline(checkpoint, pipeline_name=hostile.replace("\r\n", " "))
     )
-    (teams_card,) = await receivers.payloads("teams")
-    (blocks,) = await receivers.payloads("slack")
-    (hook,) = await receivers.payloads("webhook")
+    (teams_card,) = await receivers.payloads("teams-room")
+    (blocks,) = await receivers.payloads("slack-room")
+    (hook,) = await receivers.payloads("webhook-room")
     assert checked("slack", blocks)
     assert checked("webhook", hook)
     for text in texts(teams_card):

@@ -155,7 +155,10 @@ async def test_preferences_select_kinds_and_channels(with_email: Receivers) -> N
     await preferences.set("ann", None, [NotificationKind.RUN_FAILED], None)
     await preferences.set("bob", ["email"], None, None)
     assert await notified(with_email, await start_run(with_email), 1) == {("approval_requested", "bob@example.com")}
-    await preferences.set("bob", ["another"], None, None)
+    with pytest.raises(InvalidInput) as error:
+        await preferences.set("bob", ["email", "another"], None, None)
+    assert list(error.value.errors) == [("/channels/1", mentions("'another'"))]
+    await preferences.set("bob", ["slack"], None, None)
     await preferences.set("ann", ["mail"], None, None)
     assert await notified(with_email, await start_run(with_email), 1) == {("approval_requested", "ann@example.com")}
 

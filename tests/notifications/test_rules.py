@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from cairn.definitions import DefinitionError
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.services.identity.users import UserSpec
+from tests.adapters.servers import answer
 from tests.mentions import mentions
 from tests.notifications.receivers import Receivers, card, facts, texts
 from tests.services.app import step
@@ -109,6 +111,37 @@ async def test_a_small_refund_is_auto_approved_and_reported_in_teams_with_its_co
     assert all("✓" in line for line in conditions)
     (only,) = await receivers.ended_deliveries(run)
     assert (only.channel, only.kind) == ("room", "approval_auto_approved")
+
+
+ONE_ROOM = """\
+checkpoints:
+  - name: One room
+    trigger: { kind: completion }
+    action: { notification: { channels: [Finance Room, webhook] } }
+"""
+
+
+async def test_a_rule_names_one_channel_of_a_kind(receivers: Receivers) -> None:
+    for name, kind in (("finance room", "slack"), ("other", "slack"), ("hook", "webhook"), ("hook-2", "webhook")):
+        await receivers.channel(name, kind, url=receivers.web.url(f"/{name.split()[0]}"))
+        receivers.web.handlers[f"/{name.split()[0]}"] = answer(200, b"ok")
+    pipeline = await receivers.app.pipeline(step("goals"))
+    await receivers.app.cairn.rules.save(pipeline, ONE_ROOM, actor=ADMIN)
+    run = await receivers.app.start(pipeline)
+    found = await receivers.ended_deliveries(run, 3)
+    assert sorted((delivery.channel, delivery.status.value) for delivery in found) == [
+        ("finance room", "sent"),
+        ("hook", "sent"),
+        ("hook-2", "sent"),
+    ]
+    await receivers.app.cairn.runs.cancel(run, actor=ADMIN)
+
+
+async def test_a_channel_that_does_not_exist_is_refused_on_save(receivers: Receivers) -> None:
+    pipeline = await receivers.app.pipeline(step("goals"))
+    with pytest.raises(DefinitionError) as error:
+        await receivers.app.cairn.rules.save(pipeline, ONE_ROOM, actor=ADMIN)
+    assert [str(finding) for finding in error.value.findings] == [mentions("line 4", "Finance Room")]
 
 
 async def test_a_notification_warns_that_too_few_people_can_decide(receivers: Receivers) -> None:

@@ -79,6 +79,7 @@ from cairn.services.rollbacks.service import RollbackService
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import Backtests
 from cairn.services.rules.queries.rule_queries import RuleQueries
+from cairn.services.rules.rule_names import rule_names_reader
 from cairn.services.rules.rules_file import FILENAME as RULES_FILE
 from cairn.services.rules.service import RuleService
 from cairn.services.runs.executions import ExecutionService
@@ -286,7 +287,7 @@ def build(
         event_bus,
         settings.data_dir.resolve() / RULES_FILE,
         directory.count_deciders,
-        directory.index,
+        rule_names_reader(clock),
     )
     rollbacks, rework = RollbackService(engine), ReworkService(engine)
     return AppServices(

@@ -1,4 +1,4 @@
-"""Check that the people whom rules name exist."""
+"""Check that the people and channels that rules name exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SEAT_KEYS = ("from", "step")  # of approvers that are seats or steps
 
 
 class KnownNames(Protocol):
-    """The users that names refer to."""
+    """The users and channels that names refer to."""
 
     def count_users(self, name: str) -> int:
         """The users with this name, email address, role or group."""
@@ -26,6 +26,10 @@ class KnownNames(Protocol):
         """Those of them who can decide approvals."""
         ...
 
+    def has_channel(self, name: str) -> bool:
+        """Whether this is a kind of channel, or the name of one."""
+        ...
+
 
 class LocatedName(NamedTuple):
     path: str
@@ -33,7 +37,7 @@ class LocatedName(NamedTuple):
 
 
 def check_names(document: Value, known: KnownNames) -> Iterator[Finding]:
-    """Errors at names that refer to no user, or to no user who can decide."""
+    """Errors at names that refer to no user, to no user who can decide, or to no channel."""
     for path, rule in _rules(document):
         action, is_form = section(rule, "action"), get(rule, "trigger", "kind") == ApprovalKind.INPUT
         escalation, notification = section(action, "escalation"), section(action, "notification")
@@ -48,6 +52,14 @@ def check_names(document: Value, known: KnownNames) -> Iterator[Finding]:
         for located in _names(f"{path}/action/notification/recipients", notification.get("recipients")):
             if "@" not in located.name and known.count_users(located.name) == 0:
                 yield _unknown(located)
+        channels = [
+            *_names(f"{path}/action/notification/channels", notification.get("channels")),
+            *_names(f"{path}/action/notification_channels", action.get("notification_channels")),
+        ]
+        for located in channels:
+            if not known.has_channel(located.name):
+                message = f"no channel is named {located.name!r}: use the name of a channel, or a kind such as email"
+                yield Finding(located.path, message)
 
 
 def _unknown(located: LocatedName) -> Finding:

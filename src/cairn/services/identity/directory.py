@@ -56,15 +56,8 @@ class UserIndex:
         delegates = {to_user for from_user, to_user in self.delegations if from_user in found and to_user in self.users}
         return frozenset(found | delegates)
 
-    def count_users(self, name: str) -> int:
+    def matching(self, name: str) -> list[DirectoryEntry]:
         """The users with this name, email address, role or group."""
-        return len(self._matching(name))
-
-    def count_deciders(self, name: str) -> int:
-        """Those of them who can decide approvals."""
-        return sum(user.can_decide for user in self._matching(name))
-
-    def _matching(self, name: str) -> list[DirectoryEntry]:
         return [user for user in self.users.values() if not user.all_names.isdisjoint(_normalized((name,)))]
 
     def with_roles(self, roles: Collection[str]) -> frozenset[str]:
@@ -84,16 +77,13 @@ class Directory:
     def resolve(self, connection: Connection, names: Iterable[str]) -> tuple[DirectoryEntry, ...]:
         """The users that the names refer to, with their delegates, then email addresses that belong to no user."""
         words = _normalized(names)
-        index = self.index(connection)
+        index = load_user_index(connection, self._clock.now())
         known = {word for user in index.users.values() for word in (user.email, user.name)}
         external = sorted(word for word in words if "@" in word and word not in known)
         return (
             *(index.users[name] for name in sorted(index.resolve(words))),
             *(DirectoryEntry("", address, address) for address in external),
         )
-
-    def index(self, connection: Connection) -> UserIndex:
-        return load_user_index(connection, self._clock.now())
 
     def count_deciders(self, connection: Connection, names: Iterable[str] = ()) -> int:
         """The number of users who can decide on approvals. `names` restricts them, unless it is empty."""

@@ -151,6 +151,8 @@ class ChannelService:
             errors.append(
                 ("/name", "Use at most 60 letters, digits, spaces and . _ - and start with a letter or a digit.")
             )
+        if spec.name is not None and spec.name.casefold() in set(ChannelKind):
+            errors.append(("/name", f"{spec.name} is a kind of channel, which rules can name. Choose another name."))
         if not is_new and spec.kind is not None and spec.kind is not kind:
             errors.append(("/kind", "You can't change the kind of a channel. Create another channel."))
         if spec.signing_key is not None and kind is not ChannelKind.WEBHOOK:

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cairn.ports import Clock
 from cairn.services.errors import InvalidInput
+from cairn.services.notifications.queries import channel_names
 from cairn.services.notifications.records import save_preferences
-from cairn.store import Database
-from cairn.store.tables.notifications import NotificationKind
+from cairn.store import Connection, Database
+from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
 
 class NotificationPreferences:
@@ -36,7 +37,23 @@ class NotificationPreferences:
             "quiet_hours": dict(quiet_hours) if quiet_hours is not None else None,
         }
         now = self._clock.now()
-        await self._database.transact(lambda c: save_preferences(c, user, values, now))
+
+        def save(connection: Connection) -> None:
+            _check_channels(connection, channels or ())
+            save_preferences(connection, user, values, now)
+
+        await self._database.transact(save)
+
+
+def _check_channels(connection: Connection, channels: Sequence[str]) -> None:
+    known = {*ChannelKind, *(channel_names(connection) if channels else ())}
+    errors = [
+        (f"/channels/{index}", f"No channel is named {name!r}. Choose another one, or a kind such as email.")
+        for index, name in enumerate(channels)
+        if name not in known
+    ]
+    if errors:
+        raise InvalidInput(errors)
 
 
 def _check_quiet_hours(hours: Mapping[str, str]) -> None:

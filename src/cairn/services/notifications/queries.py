@@ -56,6 +56,10 @@ def find_channel(connection: Connection, channel_id: str) -> Row:
     return row
 
 
+def channel_names(connection: Connection) -> Sequence[str]:
+    return connection.execute(sa.select(C.name).order_by(C.name)).scalars().all()
+
+
 def is_channel_name_taken(connection: Connection, name: str, channel_id: str) -> bool:
     """Whether another channel has this name, ignoring case."""
     same_name = sa.select(C.channel_id).where(sa.func.lower(C.name) == name.lower(), C.channel_id != channel_id)

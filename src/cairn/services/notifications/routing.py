@@ -47,6 +47,7 @@ class RoutedChannel:
         )
 
     def matches(self, name_or_kind: str) -> bool:
+        """Whether a rule that names this kind of channel, or this one, refers to the channel."""
         return name_or_kind.casefold() in (self.name.casefold(), self.kind.value)
 
     def accepts(self, kind: str, pipeline_id: str) -> bool:
