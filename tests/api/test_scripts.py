@@ -106,3 +106,54 @@ async def test_missing_parts_of_a_script_are_warnings(app: App) -> None:
         mentions("'main'", "mian"),
         mentions("1", "invalid syntax"),
     ]
+
+
+ASKING = """import decimal
+
+def helper(ctx): ...
+
+async def main(ctx, region: str, rows: int = 10, ratio: "float | None" = None, tags: list[str] = ["a"], *, final: bool):
+    return {"region": region, "rows": rows, "ratio": ratio, "tags": tags, "final": final}
+"""
+
+
+async def test_a_script_with_only_a_prompt_gets_its_form_from_its_parameters(app: App) -> None:
+    """Over HTTP, from the definition to the output, for a script file that changes while a run waits."""
+    config = {"script_path": "ask.py", "requires_user_input": True, "user_input_prompt": "Which report?"}
+    asking = {"key": "report", "execution": {"mode": "script", "script_config": config}, "outputs": ["report.json"]}
+    pipeline = await app.pipeline(asking, scripts={"ask.py": ASKING})
+    assert pipeline["warnings"] == []
+    run = await app.run(pipeline)
+
+    async def find() -> Any:
+        e = await app.execution(run)
+        return e if e["form"] is not None else None
+
+    e = await app.wait_until(find)
+    assert e["form"]["instructions"] == "Which report?"
+    fields = [(field["name"], field["type"], field["required"], field["default"]) for field in e["form"]["fields"]]
+    assert fields == [
+        ("region", "text", True, None),
+        ("rows", "number", False, 10),
+        ("ratio", "number", False, None),
+        ("tags", "multiline_text", False, '["a"]'),
+        ("final", "boolean", True, None),
+    ]
+    scripts = f"/api/pipelines/{pipeline['pipeline_id']}/scripts/ask.py"
+    assert (await app.client.put(scripts, content=b"def main(ctx): ...", headers=PYTHON)).status_code == 200
+    submit = f"/api/executions/{e['execution_id']}/submit"
+    refused = await app.post(submit, {"fields": {"rows": 1.5, "final": True, "color": "red"}}, 422)
+    assert sorted(error["path"] for error in refused["errors"]) == ["/fields/color", "/fields/region", "/fields/rows"]
+    await app.post(submit, {"fields": {"region": "North", "tags": '["b", "c"]', "final": True}})
+
+    async def completed() -> Any:
+        return (await app.execution(run))["artifacts_generated"] or None
+
+    [artifact] = await app.wait_until(completed)
+    assert await app.get(f"/api/artifacts/{artifact['artifact_record_id']}/content") == {
+        "region": "North",
+        "rows": 10,
+        "ratio": None,
+        "tags": ["b", "c"],
+        "final": True,
+    }

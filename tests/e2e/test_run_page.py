@@ -152,3 +152,35 @@ def test_the_focus_moves_to_the_heading_of_a_new_page(signed_in: Page, server: S
     signed_in.keyboard.press("g")
     signed_in.keyboard.press("h")
     expect(signed_in.get_by_role("heading", level=1)).to_be_focused()
+
+
+ASKING = """
+pipeline_name: Asks for parameters
+checkpoints:
+  - key: report
+    checkpoint_name: Report
+    script: ask.py
+    execution:
+      script_config: {requires_user_input: true, user_input_prompt: Which report?}
+    outputs: [report.json]
+scripts:
+  ask.py: |
+    def main(ctx, region: str, rows: int = 10, final: bool = False):
+        return {"region": region, "rows": rows, "final": final}
+"""
+
+
+def test_a_script_with_only_a_prompt_shows_a_form_for_its_parameters(signed_in: Page, server: Server) -> None:
+    run_id = server.start(server.define(ASKING))
+    server.wait_for_approval(run_id, 0, "input")
+    signed_in.goto(f"{server.address}/runs/{run_id}")
+    expect(signed_in.get_by_text("Which report?")).to_be_visible()
+    expect(signed_in.get_by_label("rows")).to_have_value("10")
+    signed_in.get_by_role("button", name="Submit form").click()
+    expect(signed_in.get_by_label("region")).to_have_attribute("aria-invalid", "true")
+    signed_in.get_by_label("region").fill("North")
+    signed_in.get_by_label("rows").fill("20")
+    signed_in.get_by_label("final").check()
+    signed_in.get_by_role("button", name="Submit form").click()
+    server.wait_for_run(run_id, "completed")
+    expect(signed_in.get_by_text('"region": "North"')).to_be_visible()

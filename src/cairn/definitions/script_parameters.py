@@ -119,9 +119,12 @@ def _annotated(annotation: ast.expr | None) -> dict[str, Any]:
             return {}
 
 
-def is_form_empty(config: ScriptConfig, source: str) -> bool:
-    """Whether a script asks people for parameters that it doesn't have."""
+def empty_form_reason(config: ScriptConfig, source: str) -> str | None:
+    """Why a script asks people for parameters with an empty form. None if the form has fields."""
     if not config.requires_user_input or config.parameters_schema is not None or config.parameters:
-        return False
+        return None
     found = signature(source, config.entry_function)
-    return isinstance(found, dict) and not found["properties"]
+    if found is None:
+        return f"the parameters of {config.entry_function} can't be read. Define the function in this script"
+    is_empty = isinstance(found, dict) and not found["properties"]
+    return f"{config.entry_function} has no parameters but ctx. Add parameters" if is_empty else None

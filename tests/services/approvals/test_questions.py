@@ -9,6 +9,7 @@ import pytest
 from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.services.actors import ADMIN
 from cairn.services.runs.execution_views import Execution
+from tests.mentions import mentions
 from tests.runners.agent_samples import ReceivedRequest, Reply, Responder, final_result
 from tests.services.app import App, step
 from tests.services.runs.test_agents import use_models
@@ -129,10 +130,10 @@ async def test_a_script_with_only_a_prompt_asks_for_the_parameters_of_its_entry_
         assert app.output(run, "report") == {"region": "North", "rows": 10}
 
 
-async def test_a_form_without_fields_is_a_warning_on_save(app: App) -> None:
+@pytest.mark.parametrize("source", ["def main(ctx): ...", "from lib import main", "main = lambda ctx, region: region"])
+async def test_a_form_without_fields_is_a_warning_on_save(app: App, source: str) -> None:
     config = {"requires_user_input": True, "user_input_prompt": "What?"}
-    saved = await app.cairn.pipelines.create(
-        {"pipeline_name": "Empty form", "checkpoints": [script("a", source="def main(ctx): ...", config=config)]},
-        actor=ADMIN,
-    )
-    assert [finding.path for finding in saved.warnings] == ["/checkpoints/0/execution/script_config"]
+    checkpoint = script("a", source=source, config=config)
+    saved = await app.cairn.pipelines.create({"pipeline_name": "Empty", "checkpoints": [checkpoint]}, actor=ADMIN)
+    [finding] = saved.warnings
+    assert (finding.path, finding.message) == ("/checkpoints/0/execution/script_config", mentions("main"))

@@ -11,7 +11,7 @@ from cairn.core.states import ExecutionMode
 from cairn.definitions import Finding, PipelineDefinition
 from cairn.definitions.findings import warning
 from cairn.definitions.script_files import MAX_BYTES, ScriptFile, normalize_path, path_error
-from cairn.definitions.script_parameters import is_form_empty
+from cairn.definitions.script_parameters import empty_form_reason
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
 from cairn.services.errors import InvalidInput, TooLarge
@@ -131,11 +131,11 @@ def script_warnings(
         for message in policy.violations(config):
             yield warning(pointer, message)
         source = config.script_source or texts.get(checkpoint.script_file or "")
-        if source is not None and is_form_empty(config, source):
-            parameters = f"{config.entry_function} has no parameters but ctx"
-            yield warning(pointer, f"requires_user_input shows an empty form: {parameters}. Add parameters.")
-        if source is not None and config.python is None and (message := source_error(source, config.entry_function)):
+        message = source_error(source, config.entry_function) if source is not None and config.python is None else None
+        if message is not None:
             yield warning(pointer, message)
+        elif source is not None and (reason := empty_form_reason(config, source)) is not None:
+            yield warning(pointer, f"requires_user_input shows an empty form: {reason}, or add parameters_schema.")
 
 
 def source_error(source: str, entry_function: str) -> str | None:
