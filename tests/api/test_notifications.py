@@ -118,6 +118,51 @@ async def test_addresses_and_keys_are_never_returned(app: App, receiver: WebServ
     assert key not in row
 
 
+async def global_events(app: App) -> list[str]:
+    return [event["event_type"] for event in (await app.get("/api/events", scope="global", limit=200))["items"]]
+
+
+async def test_a_refused_channel_leaves_no_trace(app: App, receiver: WebServer) -> None:
+    await created(app, receiver)
+    before = await global_events(app)
+    body = {"name": "ops", "kind": "webhook", "url": receiver.url("/another?token=other-secret")}
+    assert (await app.client.post("/api/channels", json=body)).status_code == 422
+    assert await global_events(app) == before
+    assert app.cairn.secrets.mask("other-secret") == "other-secret"
+
+
+async def test_the_url_changes_together_with_the_channel(app: App, receiver: WebServer) -> None:
+    """A concurrent change, which is refused, doesn't change it."""
+    channel = await created(app, receiver)
+    path = f"/api/channels/{channel['channel_id']}"
+    for place in ("/hook", "/other"):
+        receiver.on(place, answer(200))
+    change = {"url": receiver.url("/other"), "signing_key": "another key of the hook"}
+    before = await global_events(app)
+    assert (await app.client.put(path, json=change, headers={"If-Match": '"7"'})).status_code == 412
+    await app.post(f"{path}/test", {})
+    assert [request.path.partition("?")[0] for request in receiver.requests] == ["/hook"]
+    await app.put(path, change)
+    await app.post(f"{path}/test", {})
+    assert [request.path.partition("?")[0] for request in receiver.requests] == ["/hook", "/other"]
+    assert await global_events(app) == ["channel_updated", *before]
+
+
+async def test_the_secrets_of_channels_are_not_listed_and_cannot_be_changed(app: App, receiver: WebServer) -> None:
+    channel = await created(app, receiver)
+    await app.put("/api/secrets/mine", {"value": "a value"})
+    assert [secret["name"] for secret in (await app.get("/api/secrets"))["items"]] == ["mine"]
+    name = f"channel.{channel['channel_id']}.url"
+    refused = await app.put(f"/api/secrets/{name}", {"value": "https://evil.example"}, 422)
+    assert [error["path"] for error in refused["errors"]] == ["/name"]
+    assert (await app.client.delete(f"/api/secrets/{name}")).status_code == 404
+    receiver.on("/hook", answer(200))
+    rotated = await app.post("/api/secrets/rotate")
+    assert rotated["count"] == 1
+    tried = await app.post(f"/api/channels/{channel['channel_id']}/test", {})
+    assert (tried["status"], len(receiver.requests)) == ("sent", 1)
+
+
 async def test_testing_a_channel_returns_the_delivery(app: App, receiver: WebServer, post: MailServer) -> None:
     channel = await created(app, receiver)
     receiver.on("/hook", answer(202, b"taken"))

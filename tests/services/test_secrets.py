@@ -156,3 +156,25 @@ async def test_invalid_names_and_values_are_rejected(harness: AccountsHarness, n
     with pytest.raises(InvalidInput):
         await harness.secrets.save(name, value, ADMIN)
     assert harness.secrets.list() == []
+
+
+async def test_cairns_own_secrets_are_saved_within_a_change_and_not_listed(harness: AccountsHarness) -> None:
+    secrets = harness.secrets
+
+    async def save(value: str | None) -> None:
+        async with secrets.own_secrets() as save_own:
+            await harness.admin_changes.apply(lambda change: save_own(change, "channel.a.url", value), ADMIN)
+
+    await save(VALUE)
+    assert (secrets.get("channel.a.url"), secrets.list(), harness.events()) == (VALUE, [], [])
+    assert secrets.mask(f"at {VALUE}") == f"at {MASKED}"
+    assert (await secrets.rotate(ADMIN), secrets.get("channel.a.url")) == (0, VALUE)
+    with pytest.raises(InvalidInput):
+        await secrets.save("channel.a.url", "another value", ADMIN)
+    with pytest.raises(NotFound):
+        await secrets.remove("channel.a.url", ADMIN)
+    (harness.folder / "secret.key").unlink()
+    other = SecretStore(harness.admin_changes, KeyFile(harness.folder))
+    assert (other.list(), other.unreadable()) == ([], ["channel.a.url"])
+    await save(None)
+    assert secrets.get("channel.a.url") is None

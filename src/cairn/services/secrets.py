@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
@@ -25,8 +26,12 @@ from cairn.store.errors import NotFound
 C = t.secrets.c
 MIN_LENGTH, MAX_LENGTH = 4, 64 * 1024  # characters; a shorter value could not be masked without masking other text
 MASKED = "•••"
+RESERVED = "channel."  # starts the names of Cairn's own secrets, which are not listed and belong to other objects
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 _CACHE_SECONDS = 5.0
+
+
+SaveOwnSecret = Callable[[AdminChange, str, str | None], None]  # saves the value, or removes the secret if it is None
 
 
 class SecretUnreadable(ServiceError):
@@ -69,6 +74,8 @@ class SecretStore:
         if not _NAME.fullmatch(name):
             message = "Start with a letter, followed by letters, digits and . _ - (at most 100 characters)."
             raise InvalidInput([("/name", message)])
+        if name.startswith(RESERVED):
+            raise InvalidInput([("/name", f"Names that start with {RESERVED!r} are reserved. Choose another name.")])
         if not MIN_LENGTH <= len(value) <= MAX_LENGTH:
             raise InvalidInput([("/value", f"Enter {MIN_LENGTH} to {MAX_LENGTH:,} characters.")])
         async with self._lock:
@@ -78,7 +85,21 @@ class SecretStore:
         await asyncio.to_thread(self.load)
 
     async def remove(self, name: str, actor: Actor) -> None:
+        if name.startswith(RESERVED):
+            raise NotFound("secret", repr(name)[:80])
         await self._changes.apply(lambda change: _remove(change, name), actor)
+
+    @asynccontextmanager
+    async def own_secrets(self) -> AsyncGenerator[SaveOwnSecret]:
+        """Save or remove secrets of Cairn itself within a change inside the block, without events of their own."""
+
+        def save(change: AdminChange, name: str, value: str | None) -> None:
+            keys = (self._keys.all() or self._keys.add()) if value is not None else ()
+            _save_own(change, name, encrypt(keys, name, value) if value is not None else None)
+
+        async with self._lock:
+            yield save
+        await asyncio.to_thread(self.load)
 
     async def rotate(self, actor: Actor) -> int:
         """Encrypt all secrets again, with a new key or the newest key of the settings. Returns their number."""
@@ -100,7 +121,8 @@ class SecretStore:
 
     def list(self) -> list[StoredSecret]:
         values = self._values()
-        rows = self._changes.database.read(lambda c: c.execute(sa.select(t.secrets).order_by(C.name)).all())
+        query = sa.select(t.secrets).where(~C.name.startswith(RESERVED)).order_by(C.name)
+        rows = self._changes.database.read(lambda c: c.execute(query).all())
         return [
             StoredSecret(
                 row.name,
@@ -112,6 +134,10 @@ class SecretStore:
             )
             for row in rows
         ]
+
+    def unreadable(self) -> list[str]:
+        """The names of all secrets that can't be decrypted, Cairn's own included."""
+        return sorted(name for name, value in self._values().items() if value is None)
 
     def load(self) -> None:
         """Load the values to mask."""
@@ -194,6 +220,14 @@ def _save(change: AdminChange, name: str, ciphertext: str) -> None:
     change.record("secret_created", secret=name)
 
 
+def _save_own(change: AdminChange, name: str, ciphertext: str | None) -> None:
+    change.connection.execute(sa.delete(t.secrets).where(C.name == name))
+    if ciphertext is not None:
+        times = {"created_at": change.at, "updated_at": change.at}
+        people = {"created_by": change.actor.name, "updated_by": change.actor.name}
+        change.connection.execute(sa.insert(t.secrets).values(name=name, ciphertext=ciphertext, **times, **people))
+
+
 def _remove(change: AdminChange, name: str) -> None:
     if change.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
         raise NotFound("secret", repr(name)[:80])
@@ -207,5 +241,6 @@ def _rotate(change: AdminChange, fernet: MultiFernet | None) -> int:
             raise SecretUnreadable(row.name)
         ciphertext = fernet.rotate(row.ciphertext).decode()
         change.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(ciphertext=ciphertext))
-    change.record("secrets_rotated", count=len(rows))
-    return len(rows)
+    count = sum(not row.name.startswith(RESERVED) for row in rows)
+    change.record("secrets_rotated", count=count)
+    return count

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets as random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -18,7 +19,6 @@ from cairn.services.notifications import queries, records
 from cairn.services.notifications.recipients import Recipients
 from cairn.services.notifications.sender import SecretReader, key_secret, url_secret
 from cairn.store import Connection
-from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
 DEFAULT_KINDS = tuple(
@@ -30,9 +30,9 @@ Errors = list[tuple[str, str]]
 
 
 class ChannelSecrets(SecretReader, Protocol):
-    async def save(self, name: str, value: str, actor: Actor) -> None: ...
-
-    async def remove(self, name: str, actor: Actor) -> None: ...
+    def own_secrets(self) -> AbstractAsyncContextManager[Callable[[AdminChange, str, str | None], None]]:
+        """A function that saves or removes a secret as part of a change inside the block."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +83,11 @@ class ChannelService:
             creation = {"channel_id": channel_id, "revision": 1, "created_by": change.actor.name}
             times = {"created_at": change.at, "updated_at": change.at}
             records.insert_channel(change.connection, {**values, **creation, **times})
+            _save_secrets(change, save_secret, channel_id, spec.url, spec.signing_key or generated_key)
             change.record("channel_created", channel=values["name"], kind=values["kind"])
 
-        # The secrets are stored first, so that an existing channel always works. An unused secret does no harm.
-        await self._store_secrets(channel_id, spec.url, spec.signing_key or generated_key, actor)
-        try:
+        async with self._secrets.own_secrets() as save_secret:
             await self._changes.apply(insert, actor)
-        except BaseException:
-            await self._remove_secrets(channel_id, actor)
-            raise
         return channel_id, generated_key
 
     async def update(self, channel_id: str, spec: ChannelSpec, actor: Actor, if_match: int | None = None) -> None:
@@ -110,11 +106,12 @@ class ChannelService:
             self._check_references(change.connection, channel_id, {"name": current.name, **values})
             new_revision = {"revision": current.revision + 1, "updated_at": change.at}
             records.update_channel(change.connection, channel_id, {**values, **new_revision})
+            _save_secrets(change, save_secret, channel_id, spec.url, spec.signing_key)
             changed_fields = sorted({*values, *(["signing_key"] if spec.signing_key else [])})
             change.record("channel_updated", channel=values.get("name", current.name), changed_fields=changed_fields)
 
-        await self._changes.apply(update, actor)
-        await self._store_secrets(channel_id, spec.url, spec.signing_key, actor)
+        async with self._secrets.own_secrets() as save_secret:
+            await self._changes.apply(update, actor)
 
     async def remove(self, channel_id: str, actor: Actor) -> str:
         """Remove a channel and return its name. Its queued deliveries are skipped."""
@@ -122,26 +119,13 @@ class ChannelService:
         def delete(change: AdminChange) -> str:
             channel = queries.find_channel(change.connection, channel_id)
             records.delete_channel(change.connection, channel_id, channel.name)
+            for secret in (url_secret(channel_id), key_secret(channel_id)):
+                save_secret(change, secret, None)
             change.record("channel_removed", channel=channel.name, kind=channel.kind)
             return channel.name
 
-        name = await self._changes.apply(delete, actor)
-        await self._remove_secrets(channel_id, actor)
-        return name
-
-    # Secrets
-    async def _store_secrets(self, channel_id: str, url: str | None, key: str | None, actor: Actor) -> None:
-        if url is not None:
-            await self._secrets.save(url_secret(channel_id), url, actor)
-        if key is not None:
-            await self._secrets.save(key_secret(channel_id), key, actor)
-
-    async def _remove_secrets(self, channel_id: str, actor: Actor) -> None:
-        for name in (url_secret(channel_id), key_secret(channel_id)):
-            try:
-                await self._secrets.remove(name, actor)
-            except NotFound:
-                continue
+        async with self._secrets.own_secrets() as save_secret:
+            return await self._changes.apply(delete, actor)
 
     # Checks
     def _check(self, spec: ChannelSpec, kind: ChannelKind, *, is_new: bool) -> str:
@@ -197,6 +181,19 @@ class ChannelService:
         except NotSent as error:
             errors.append(("/url", str(error)))
             return ""
+
+
+def _save_secrets(
+    change: AdminChange,
+    save: Callable[[AdminChange, str, str | None], None],
+    channel_id: str,
+    url: str | None,
+    key: str | None,
+) -> None:
+    """Save the URL and the signing key together with the channel. None leaves them unchanged."""
+    for name, value in ((url_secret(channel_id), url), (key_secret(channel_id), key)):
+        if value is not None:
+            save(change, name, value)
 
 
 def _host(url: str) -> str:
