@@ -185,3 +185,16 @@ def test_without_a_server_on_postgresql(
         shell("approve", name)
         assert shell.json("show", name)["status"] == "completed"
         assert shell.json("doctor")["healthy"] is True
+
+
+def test_log_lines_of_rolled_back_executions_name_their_checkpoint(server_shell: Shell, notes: Path, name: str) -> None:
+    server_shell("apply", str(notes))
+    server_shell("run", name, "--detach")
+    server_shell("submit", name, "--field", "text=One.")
+    server_shell("watch", name, code=6)
+    server_shell("approve", name)
+    server_shell("watch", name)
+    server_shell("rollback", f"{name}@v1", "--to", "start")
+    followed = server_shell("watch", name, code=6)
+    [line] = [line for line in followed.out.splitlines() if "| received" in line]
+    assert line.split("  ", 1)[1] == "Say it again | received"

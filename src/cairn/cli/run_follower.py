@@ -124,10 +124,12 @@ class _EventPrinter:
 
     def __init__(self, output: Output, run: JsonObject) -> None:
         self._output = output
-        self._names = {checkpoint["execution_id"]: checkpoint["name"] for checkpoint in run["checkpoints"]}
+        self._checkpoints: dict[str, str] = {}  # names by checkpoint id
+        self._names: dict[str, str] = {}  # of checkpoints by execution id, with executions that were superseded
         self._bar: Progress | None = None
         self._task: Any = None
         self._run = run
+        self._read_names(run)
 
     def __enter__(self) -> None:
         if self._output.is_terminal and not self._output.as_json:
@@ -143,15 +145,21 @@ class _EventPrinter:
             self._bar.stop()
 
     def update_progress(self, run: JsonObject) -> None:
-        self._names |= {checkpoint["execution_id"]: checkpoint["name"] for checkpoint in run["checkpoints"]}
+        self._read_names(run)
         if self._bar is not None:
             self._bar.update(self._task, completed=run["progress"]["completed"], total=run["progress"]["total"])
+
+    def _read_names(self, run: JsonObject) -> None:
+        self._checkpoints |= {checkpoint["checkpoint_id"]: checkpoint["name"] for checkpoint in run["checkpoints"]}
+        self._names |= {checkpoint["execution_id"]: checkpoint["name"] for checkpoint in run["checkpoints"]}
 
     def print_message(self, message: StreamMessage) -> None:
         data = message.data
         if self._output.as_json:
             return
         if message.kind == "event":
+            if data["execution_id"] and data["checkpoint_id"] in self._checkpoints:
+                self._names.setdefault(data["execution_id"], self._checkpoints[data["checkpoint_id"]])
             self._print(f"{_time(data)}  {data['description']}", _style_of(data["event_type"]))
         elif message.kind == "log":
             name = self._names.get(data["execution_id"], "")
