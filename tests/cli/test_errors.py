@@ -191,3 +191,16 @@ def test_a_damaged_database_is_reported(local_shell: Shell) -> None:
     assert local_shell("runs", code=4).err == mentions("file is not a database")
     (found,) = local_shell.json("doctor", code=1)["checks"]
     assert (found["name"], found["status"]) == ("database", "error")
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_the_location_of_invalid_text_is_named_once(server_shell: Shell, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"wrong.{suffix}"
+    file.write_text('{"pipeline_name": "x",\n "checkpoints": [}\n')
+    result = server_shell("apply", str(file), code=ExitCode.FAILED)
+    first, second = result.err.splitlines()
+    assert first.startswith("cairn: ")
+    assert "line" not in first
+    assert second == mentions(f"{file}:2:18: ")
+    assert second.count(":2:") == 1
+    assert "line" not in second.partition(": ")[2]

@@ -150,7 +150,7 @@ def _from_refusal(error: CommandRefused) -> Response:
 
 
 def _from_document(error: DocumentError) -> Response:
-    return to_response(problem_of("invalid-input", str(error), [location_of(error)]))
+    return to_response(problem_of("invalid-input", "Invalid document: 1 error.", [location_of(error)]))
 
 
 def _from_definition(error: DefinitionError) -> Response:

@@ -110,4 +110,5 @@ def decoded(body: bytes) -> Value:
 
 
 def unreadable(language: str, error: DocumentError) -> RequestRejected:
-    return RequestRejected("invalid-body", f"The body is not valid {language}: {error}.", [location_of(error)])
+    """A refused body. The error, with its location, says why."""
+    return RequestRejected("invalid-body", f"The body is not valid {language}.", [location_of(error)])

@@ -23,6 +23,7 @@ export function ProblemNotice({ title, error }: { title: string; error: unknown 
         <ul>
           {errors.map((item) => (
             <li key={`${item.path}${item.message}`}>
+              {item.line != null && `Line ${item.line}: `}
               {item.path !== '' && <code>{item.path}</code>} {item.message}
             </li>
           ))}

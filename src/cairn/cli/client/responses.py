@@ -32,12 +32,16 @@ class ProblemResponse(CommandFailed):
         self.errors: list[JsonObject] = problem.get("errors") or []
         message = str(problem.get("detail") or problem.get("title") or f"The server responded with HTTP {status}.")
         suggestions: list[str] = problem.get("suggestions") or []
-        details = [
-            f"{error['path']}: {error['message']}" if error["path"] else error["message"] for error in self.errors
-        ]
+        details = [_located(error) for error in self.errors]
         if suggestions:
             details.append(f"Try: {', '.join(suggestions)}")
         super().__init__(_CODES.get(status, ExitCode.FAILED), message, details)
+
+
+def _located(error: JsonObject) -> str:
+    line, column = error.get("line"), error.get("column")
+    place = f"line {line}, column {column}: " if line and column else ""
+    return f"{place}{error['path']}: {error['message']}" if error["path"] else f"{place}{error['message']}"
 
 
 @dataclass(frozen=True, slots=True)
