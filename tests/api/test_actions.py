@@ -55,7 +55,7 @@ async def test_the_approval_page_has_everything(app: App) -> None:
         "financial_transaction",
     )
     shown = await app.get(f"/api/approvals/{pending['approval_id']}")
-    assert (shown["started_by"], shown["can_decide"], shown["available_decisions"]) == (
+    assert (shown["run_created_by"], shown["can_decide"], shown["available_decisions"]) == (
         "admin",
         True,
         ["approve", "modify", "revise", "reject"],

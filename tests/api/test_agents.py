@@ -92,7 +92,7 @@ async def test_an_agent_is_created_updated_and_removed_and_its_revisions_are_kep
     ]
     assert {(event["event_type"], event["metadata"]["agent"]) for event in events} >= {
         ("library_agent_saved", "Fact checker"),
-        ("library_agent_removed", "Fact checker"),
+        ("library_agent_deleted", "Fact checker"),
     }
 
 

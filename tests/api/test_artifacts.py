@@ -124,10 +124,10 @@ async def test_events_are_listed_newest_first_and_filtered(app: App) -> None:
 async def test_event_chains_are_verified(app: App) -> None:
     run = await completed_run(app)
     verdict = await app.get("/api/events/verify", run_id=run["run_id"])
-    assert (verdict["valid"], verdict["chains"], verdict["broken"]) == (True, 1, [])
+    assert (verdict["is_valid"], verdict["chains"], verdict["broken"]) == (True, 1, [])
     complete = await app.get("/api/events/verify", pipeline_id=run["pipeline_id"])
-    assert (complete["valid"], complete["chains"]) == (True, 2)
+    assert (complete["is_valid"], complete["chains"]) == (True, 2)
     assert complete["events"] > verdict["events"]
-    assert (await app.get("/api/events/verify"))["valid"] is True
+    assert (await app.get("/api/events/verify"))["is_valid"] is True
     for unknown in ({"run_id": NOBODY}, {"pipeline_id": NOBODY}):
         assert (await app.client.get("/api/events/verify", params=unknown)).status_code == 404

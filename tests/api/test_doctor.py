@@ -108,7 +108,7 @@ async def test_a_changed_event_is_reported(app: App) -> None:
     await app.cairn.database.transact(tamper)
     check = by_name(await app.get("/api/doctor"))["events"]
     assert (check["status"], check["detail"]) == ("error", mentions("1"))
-    assert (await app.get("/api/events/verify"))["valid"] is False
+    assert (await app.get("/api/events/verify"))["is_valid"] is False
 
 
 async def test_unknown_folders_and_open_permissions_are_reported(app: App) -> None:

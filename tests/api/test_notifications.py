@@ -88,7 +88,7 @@ async def test_a_channel_is_created_read_updated_and_deleted(app: App, receiver:
     assert (await app.client.get(f"/api/channels/{name}")).status_code == 404
     events = (await app.get("/api/events", scope="global"))["items"]
     types = [event["event_type"] for event in events if event["event_type"].startswith("channel_")]
-    assert types[:3] == ["channel_removed", "channel_updated", "channel_created"]
+    assert types[:3] == ["channel_deleted", "channel_updated", "channel_created"]
 
 
 async def test_addresses_and_keys_are_never_returned(app: App, receiver: WebServer) -> None:

@@ -81,11 +81,11 @@ async def test_errors_have_their_location(app: App) -> None:
 async def test_a_definition_is_checked_without_being_saved(app: App) -> None:
     before = len((await app.get("/api/pipelines", limit=500))["items"])
     fine = await app.client.post("/api/definitions/validate", content=YAML, headers=AS_YAML)
-    assert fine.json() == {"valid": True, "errors": [], "warnings": []}
+    assert fine.json() == {"is_valid": True, "errors": [], "warnings": []}
     faulty = await app.client.post(
         "/api/definitions/validate", content=YAML.replace("key: design", "key: goals"), headers=AS_YAML
     )
-    assert (faulty.status_code, faulty.json()["valid"]) == (200, False)
+    assert (faulty.status_code, faulty.json()["is_valid"]) == (200, False)
     assert all(finding["severity"] == "error" and finding["line"] for finding in faulty.json()["errors"])
     unreadable = await app.client.post("/api/definitions/validate", content="a: b: c", headers=AS_YAML)
     assert (unreadable.status_code, unreadable.json()["errors"][0]["line"]) == (200, 1)
@@ -132,7 +132,7 @@ async def test_revisions_are_listed_compared_and_reverted(app: App) -> None:
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     await app.put(path, {"pipeline_name": "Renamed"})
     history = (await app.get(f"{path}/history"))["items"]
-    assert [(h["revision"], h["author"]) for h in history] == [(2, "admin"), (1, "admin")]
+    assert [(h["revision"], h["created_by"]) for h in history] == [(2, "admin"), (1, "admin")]
     assert (await app.get(f"{path}/history/1"))["document"]["pipeline_name"] == "Journey"
     diff = await app.get(f"{path}/diff", **{"from": 1, "to": 2})
     assert diff["changes"] == [{"path": "/pipeline_name", "kind": "changed", "before": "Journey", "after": "Renamed"}]

@@ -168,7 +168,7 @@ async def test_removed_users_cannot_sign_in_and_names_are_unique(app: App, provi
     await app.client.delete("/api/users/twin")
     for name in ("open", "corp", "closed"):
         answer = await sign_in(app, name, "sub-4")
-        assert (answer.status_code, "removed" in answer.json()["detail"]) == (403, True)
+        assert (answer.status_code, "deleted" in answer.json()["detail"]) == (403, True)
     assert (await sign_in(app, "open", "sub-5")).status_code == 200
 
 

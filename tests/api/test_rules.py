@@ -38,11 +38,11 @@ async def test_rules_are_saved_and_returned_unchanged(app: App) -> None:
     saved = await put(app, f"{path}?comment=first", ASK)
     assert saved.headers["etag"] == '"1"'
     shown = saved.json()
-    assert {key: shown[key] for key in ("scope", "revision", "text", "author", "comment", "warnings", "file")} == {
+    assert {key: shown[key] for key in ("scope", "revision", "text", "created_by", "comment", "warnings", "file")} == {
         "scope": pipeline["pipeline_id"],
         "revision": 1,
         "text": ASK,
-        "author": "admin",
+        "created_by": "admin",
         "comment": "first",
         "warnings": [],
         "file": None,
@@ -136,10 +136,10 @@ async def test_rules_are_checked_without_being_saved(app: App) -> None:
         return response.json()
 
     good = await check(ASK.replace("{}", "{ on_timeout: escalate }"))
-    assert (good["valid"], [rule["name"] for rule in good["rules"]]) == (True, ["Ask"])
+    assert (good["is_valid"], [rule["name"] for rule in good["rules"]]) == (True, ["Ask"])
     assert [(w["path"], w["line"]) for w in good["warnings"]] == [("/checkpoints/0/action/on_timeout", 4)]
     bad = await check("checkpoints: 5\n")
-    assert (bad["valid"], [(e["path"], e["line"], e["column"]) for e in bad["errors"]]) == (
+    assert (bad["is_valid"], [(e["path"], e["line"], e["column"]) for e in bad["errors"]]) == (
         False,
         [("/checkpoints", 1, 14)],
     )

@@ -100,7 +100,7 @@ async def test_missing_parts_of_a_script_are_warnings(app: App) -> None:
     validation = await app.post(
         "/api/definitions/validate", {"pipeline_name": "P", "checkpoints": checkpoints, "scripts": scripts}
     )
-    assert validation["valid"] is True
+    assert validation["is_valid"] is True
     assert [finding["message"] for finding in validation["warnings"]] == [
         mentions("'absent.py'"),
         mentions("'main'", "mian"),

@@ -40,7 +40,7 @@ async def accepted(app: App, name: str, *roles: str, **more: Any) -> AsyncGenera
 
 async def recorded_events(app: App, *types: str) -> list[tuple[str, str, Json]]:
     found = await app.get("/api/events", scope="global", event_type=list(types))
-    assert (await app.get("/api/events/verify"))["valid"]
+    assert (await app.get("/api/events/verify"))["is_valid"]
     return [(event["event_type"], event["actor"], event["metadata"]) for event in found["items"][::-1]]
 
 
@@ -61,25 +61,25 @@ async def test_a_user_is_created_updated_removed_and_restored(app: App) -> None:
         "created_at": created["created_at"],
         "created_by": "admin",
         "last_signed_in_at": None,
-        "removed_at": None,
+        "deleted_at": None,
     }
     assert await app.get("/api/users/PAT") == created
     changed = await app.put("/api/users/pat", {"roles": ["editor", "approver"], "groups": []})
     assert (changed["roles"], changed["groups"], changed["email"]) == (["editor", "approver"], [], "pat@example.com")
     removed = (await app.client.delete("/api/users/pat")).json()
-    assert removed["removed_at"] is not None
+    assert removed["deleted_at"] is not None
     assert "pat" not in [user["name"] for user in (await app.get("/api/users"))["items"]]
-    assert "pat" in [user["name"] for user in (await app.get("/api/users", removed=True))["items"]]
+    assert "pat" in [user["name"] for user in (await app.get("/api/users", deleted=True))["items"]]
     assert (await app.put("/api/users/pat", {"roles": []}, 409))["suggestions"] == ["restore"]
     assert (await app.post("/api/users/pat/restore"))["roles"] == ["editor", "approver"]
-    assert await recorded_events(app, "user_created", "user_updated", "user_removed", "user_restored") == [
+    assert await recorded_events(app, "user_created", "user_updated", "user_deleted", "user_restored") == [
         ("user_created", "admin", {"user": "pat", "roles": ["viewer"], "groups": ["buyers"]}),
         (
             "user_updated",
             "admin",
             {"user": "pat", "changed_fields": ["roles"], "roles": ["approver", "editor"], "earlier_roles": ["viewer"]},
         ),
-        ("user_removed", "admin", {"user": "pat"}),
+        ("user_deleted", "admin", {"user": "pat"}),
         ("user_restored", "admin", {"user": "pat", "roles": ["approver", "editor"]}),
     ]
 

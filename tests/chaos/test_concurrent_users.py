@@ -80,7 +80,7 @@ def test_concurrent_users_while_the_server_is_killed(server: Server, capsys: pyt
     assert users.errors == []
     assert min(users.responses[200], users.responses[201], users.responses[409]) > 20
     for run in runs(server):
-        assert server.call("GET", f"/api/events/verify?run_id={run}", expect=200)["valid"]
+        assert server.call("GET", f"/api/events/verify?run_id={run}", expect=200)["is_valid"]
     assert server.stop() == 0
     doctor = server.doctor()
     assert doctor.returncode == 0, doctor.stdout

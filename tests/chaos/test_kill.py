@@ -136,7 +136,7 @@ def check(server: Server, run: dict[str, object], checkpoints: int) -> None:
     expected = {"run_started": 1, "run_completed": 1}
     expected |= dict.fromkeys(("execution_created", "execution_completed", "artifacts_created"), checkpoints)
     assert {name: counts[name] for name in expected} == expected
-    assert server.call("GET", f"/api/events/verify?run_id={run_id}", expect=200)["valid"]
+    assert server.call("GET", f"/api/events/verify?run_id={run_id}", expect=200)["is_valid"]
     assert server.stop() == 0
     doctor = server.doctor()
     assert doctor.returncode == 0, doctor.stdout

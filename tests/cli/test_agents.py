@@ -30,9 +30,9 @@ def test_agents_are_listed_shown_saved_and_removed(shell: Shell, tmp_path: Path,
     assert shell.json("agents", "show", "fact-checker")["updated_by"]
     pipeline = f"pipeline_name: {name}\ncheckpoints:\n  - {{ key: check, agent: fact-checker, outputs: [facts.md] }}\n"
     shell("apply", "-", stdin=pipeline)
-    assert shell("agents", "remove", "fact-checker", code=1).err == mentions("fact-checker", name)
+    assert shell("agents", "delete", "fact-checker", code=1).err == mentions("fact-checker", name)
     shell("apply", "-", stdin=pipeline.replace("agent: fact-checker", "prompt: Check."))
-    assert shell("agents", "remove", "fact-checker").err == mentions("fact-checker")
+    assert shell("agents", "delete", "fact-checker").err == mentions("fact-checker")
     history = [line.split()[-2] for line in shell("agents", "history", "fact-checker").out.splitlines()]
     assert history[1:] == ["admin", "admin"]
     assert shell("agents", "history", "tester").err == mentions("tester")

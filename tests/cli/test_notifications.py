@@ -34,9 +34,9 @@ def test_a_channel_is_created_updated_tested_and_removed(shell: Shell, notes: Pa
     assert tested == mentions("Ops", "failed", "127.0.0.1", "CAIRN_OUTBOUND_ALLOWED")
     (delivery,) = shell.json("deliveries", "--channel", "Ops", "--status", "failed")["items"]
     assert "not_sent" in shell("deliveries", "show", delivery["delivery_id"]).out
-    assert shell("channels", "remove", "Ops").out == "Ops: removed\n"
+    assert shell("channels", "delete", "Ops").out == "Ops: deleted\n"
     assert shell("channels", "show", "Ops", code=3).err == mentions("Ops", "`cairn channels`")
-    shell("channels", "remove", "Mail")
+    shell("channels", "delete", "Mail")
 
 
 def test_preferences_are_set_and_reset(shell: Shell, notes: Path) -> None:

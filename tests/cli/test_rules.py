@@ -38,7 +38,7 @@ def test_rules_are_checked(shell: Shell, tmp_path: Path) -> None:
     ]
     wrong = shell("rules", "check", write_rules(tmp_path, "checkpoints:\n  - name: 5\n"), code=1)
     assert wrong.out.splitlines()[-1].startswith(f"{file}:2:11: /checkpoints/0/name: ")
-    assert shell.json("rules", "check", "-", stdin=APPROVE)["valid"] is True
+    assert shell.json("rules", "check", "-", stdin=APPROVE)["is_valid"] is True
     assert '"urn:cairn:schema:rules:1.0"' in invoke("rules", "schema").out
 
 
@@ -69,7 +69,7 @@ def test_rules_are_applied_explained_and_removed(shell: Shell, notes: Path, name
         mentions("Results are fine"),
         mentions("kind", "completion"),
     ]
-    assert shell("rules", "remove", "--pipeline", name).out == mentions(name, "3")
+    assert shell("rules", "delete", "--pipeline", name).out == mentions(name, "3")
     result = shell("rules", "apply", write_rules(tmp_path, "checkpoints: 5\n"), "--pipeline", name, code=1)
     assert result.err.splitlines()[1].startswith(f"  {tmp_path / 'rules.yaml'}:1:14: /checkpoints: ")
 

@@ -27,13 +27,13 @@ def test_users_are_invited_updated_removed_and_restored(shell: Shell, notes: Pat
     assert shell.json("groups", "update", "walkers", "--no-members")["members"] == []
     assert "All walkers" in shell("groups", "show", "walkers").out
     assert "walkers" in shell("groups").out
-    shell("groups", "remove", "walkers")
+    shell("groups", "delete", "walkers")
     assert [line.split()[0] for line in shell("users", "--search", "obo").out.splitlines()[1:]] == ["robot"]
     rows = [line.split() for line in shell("users", "directory").out.splitlines()]
     assert ["walker", "walker", "yes"] in rows
     assert "A robot" in shell("users", "show", "robot").out
-    assert shell("users", "remove", "robot").out == "robot: removed\n"
-    assert "robot (removed)" in shell("users", "--removed").out
+    assert shell("users", "delete", "robot").out == "robot: deleted\n"
+    assert "robot (deleted)" in shell("users", "--deleted").out
     assert shell("users", "restore", "robot").out == "robot: restored\n"
     assert shell.json("users", "update", "robot", "--no-roles", "--no-groups")["roles"] == []
     rejected = shell("users", "update", "admin", "--role", "viewer", code=1)
@@ -41,7 +41,7 @@ def test_users_are_invited_updated_removed_and_restored(shell: Shell, notes: Pat
     assert shell("users", "show", "nobody-there", code=3).err == mentions("nobody-there")
     assert "user_restored" in shell("events", "--global").out
     for name in ("robot", "walker"):
-        shell("users", "remove", name)
+        shell("users", "delete", name)
 
 
 def test_tokens_and_sessions(shell: Shell, notes: Path) -> None:
@@ -62,7 +62,7 @@ def test_tokens_and_sessions(shell: Shell, notes: Path) -> None:
     assert shell.json("sessions")["items"] == []
     assert shell("sessions", "end", "--user", "importer").out == mentions("0")
     assert shell("sessions", "end", "00000000-0000-4000-8000-000000000000", code=3).code == 3
-    shell("users", "remove", "importer")
+    shell("users", "delete", "importer")
 
 
 def test_users_without_the_admin_role_manage_their_own_tokens(shell: Shell, notes: Path) -> None:
@@ -85,7 +85,7 @@ def test_users_without_the_admin_role_manage_their_own_tokens(shell: Shell, note
     assert shell("tokens", "revoke", item["token_id"], *own).out == "notebook: revoked\n"
     assert shell("users", "display-name", "A worker", *own).out == mentions("own-account", "A worker")
     assert "A worker" in shell("users", "show", "own-account").out
-    shell("users", "remove", "own-account")
+    shell("users", "delete", "own-account")
 
 
 def test_delegations(shell: Shell, notes: Path) -> None:
@@ -101,7 +101,7 @@ def test_delegations(shell: Shell, notes: Path) -> None:
     assert shell("delegations", "end", item["delegation_id"]).out == mentions("second", "first")
     assert shell.json("delegations", "--user", "first")["items"] == []
     for name in ("first", "second"):
-        shell("users", "remove", name)
+        shell("users", "delete", name)
 
 
 def test_secrets_are_read_from_files_and_pipes(shell: Shell, notes: Path, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_secrets_are_read_from_files_and_pipes(shell: Shell, notes: Path, tmp_pa
     assert shell("secrets", "rotate").out == mentions("2")
     assert "from a" not in shell("secrets", "--json").out + shell("events", "--global").out
     for name in ("from-file", "typed"):
-        assert shell("secrets", "remove", name).out == f"{name}: removed\n"
+        assert shell("secrets", "delete", name).out == f"{name}: deleted\n"
     assert shell.json("secrets")["items"] == []
 
 

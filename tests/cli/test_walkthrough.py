@@ -14,7 +14,7 @@ from tests.mentions import mentions
 
 def test_a_run_from_its_definition_to_completion(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
     (checked,) = shell.json("validate", str(notes))
-    assert checked["valid"] is True
+    assert checked["is_valid"] is True
     assert shell("apply", str(notes)).out == mentions(name, "1")
     assert shell("apply", str(notes)).out == mentions(name, "1")
     followed = shell("run", name, code=6)
@@ -36,7 +36,7 @@ def test_a_run_from_its_definition_to_completion(shell: Shell, notes: Path, name
     ]
     assert "received" in shell("logs", f"{name}/echo").out
     assert {event["event_type"] for event in shell.json("events", name)["items"]} >= {"run_started", "run_completed"}
-    assert shell.json("audit", "verify", "--run", name)["valid"] is True
+    assert shell.json("audit", "verify", "--run", name)["is_valid"] is True
 
 
 def test_work_is_revised_rejected_and_retried(shell: Shell, notes: Path, name: str) -> None:
@@ -132,11 +132,11 @@ def test_a_definition_changes_over_time(shell: Shell, notes: Path, name: str) ->
     assert shell.json("pipelines", "definition", name, "--revision", "2")["pipeline_description"] == "Changed."
     added = shell.json("checkpoints", "add", name, '{"key": "sign", "form": [{"name": "name"}]}')
     assert (added["key"], added["position"]) == ("sign", 2)
-    shell("checkpoints", "edit", f"{name}/sign", '{"checkpoint_name": "Sign it"}')
+    shell("checkpoints", "update", f"{name}/sign", '{"checkpoint_name": "Sign it"}')
     assert shell.json("checkpoints", "show", f"{name}/sign")["checkpoint_name"] == "Sign it"
     shell("checkpoints", "order", name, "sign", "write", "echo")
     assert [item["key"] for item in shell.json("checkpoints", name)] == ["sign", "write", "echo"]
-    shell("checkpoints", "remove", f"{name}/sign")
+    shell("checkpoints", "delete", f"{name}/sign")
     assert "Write the notes" in shell("pipelines", "show", name).out
     shell("pipelines", "delete", name)
     assert shell("show", name, code=3).err == mentions(name)

@@ -153,12 +153,12 @@ def test_conditions_decide_which_approvals_a_rule_is_about(
 
 def test_each_root_has_its_own_values() -> None:
     """A parameter named like a root doesn't replace it."""
-    of = question(proposed=action(input={"tier": "gold"}, run={"started_by": "admin"}, tier="gold", amount=5))
+    of = question(proposed=action(input={"tier": "gold"}, run={"created_by": "admin"}, tier="gold", amount=5))
     fields: list[str] = []
     facts = ConditionFacts(of, lambda field: fields.append(field.path) or "silver")
-    paths = ("input.tier", "run.started_by", "outputs.check.tier", "amount", "action.input.tier", "input.tier")
+    paths = ("input.tier", "run.created_by", "outputs.check.tier", "amount", "action.input.tier", "input.tier")
     assert [facts.value(field(path))[0] for path in paths] == ["silver", "silver", "silver", 5, "gold", "silver"]
-    assert fields == ["input.tier", "run.started_by", "outputs.check.tier"]
+    assert fields == ["input.tier", "run.created_by", "outputs.check.tier"]
     assert facts.value(field("total"))[0] is MISSING
 
 

@@ -205,7 +205,7 @@ TRIGGERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "a field that no run has": (
         "{ custom_field: { field: run.owner, value: x } }",
         "/custom_field/field",
-        ("`run.started_by`",),
+        ("`run.created_by`",),
     ),
     "a path that may be missing": (
         "{ custom_field: { field: 'input.a?', value: x } }",

@@ -39,7 +39,7 @@ def check_current_page(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_a_user_is_invited_accepts_and_is_removed(
+def test_a_user_is_invited_accepts_and_is_deleted(
     page: Page, fresh_server: Server, guest: BrowserContext, width: int, scheme: str
 ) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -85,8 +85,8 @@ def test_a_user_is_invited_accepts_and_is_removed(
     expect(theirs.get_by_role("button", name="Write rules")).to_have_count(0)
 
     page.get_by_role("button", name="More actions for reviewer").click()
-    page.get_by_role("menuitem", name="Remove…").click()
-    page.get_by_role("button", name="Remove reviewer").click()
+    page.get_by_role("menuitem", name="Delete…").click()
+    page.get_by_role("button", name="Delete reviewer").click()
     expect(page.get_by_role("heading", name="1 user", level=1)).to_be_visible()
     theirs.goto(fresh_server.address + "/runs")
     expect(theirs.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()

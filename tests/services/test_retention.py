@@ -96,7 +96,7 @@ async def test_a_rollback_with_a_deleted_archive_cannot_be_undone(app: App) -> N
         await app.cairn.rollbacks.undo(rollback, actor=ADMIN)
     deletions = [e for e in app.events(run) if e.event_type == "archive_deleted"]
     assert [e.rollback_id for e in deletions] == [rollback]
-    assert app.cairn.event_queries.verify_chains(None, run).valid
+    assert app.cairn.event_queries.verify_chains(None, run).is_valid
 
 
 async def test_test_runs_are_deleted_after_seven_days_and_their_events_are_kept(app: App) -> None:
@@ -117,7 +117,7 @@ async def test_test_runs_are_deleted_after_seven_days_and_their_events_are_kept(
     for run in (done, open_one):
         with pytest.raises(NotFound):
             app.run(run)
-        assert app.cairn.event_queries.verify_chains(None, None).valid
+        assert app.cairn.event_queries.verify_chains(None, None).is_valid
     with pytest.raises(NotFound):
         app.rollback(rolled)
     assert app.names(pipeline, "runs/test_") == []

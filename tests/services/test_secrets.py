@@ -46,7 +46,7 @@ async def test_the_value_of_a_secret_is_available_only_inside_the_server(harness
     with pytest.raises(NotFound):
         await secrets.remove("smtp", ADMIN)
     assert harness.events() == [
-        (event, "admin", {"secret": "smtp"}) for event in ("secret_created", "secret_updated", "secret_removed")
+        (event, "admin", {"secret": "smtp"}) for event in ("secret_created", "secret_updated", "secret_deleted")
     ]
 
 

@@ -108,7 +108,7 @@ def test_an_intact_trail_is_valid(harness: RunHarness) -> None:
     assert verification(harness, run) == VerificationResult(1, count, ())
     assert verification(harness, pipeline) == VerificationResult(1, 2, ())
     assert verification(harness, "unknown") == VerificationResult(0, 0, ())
-    assert verification(harness).valid
+    assert verification(harness).is_valid
 
 
 def test_metadata_is_exact(harness: RunHarness) -> None:
@@ -116,7 +116,7 @@ def test_metadata_is_exact(harness: RunHarness) -> None:
     append(harness, "pipeline_updated", value)
     query = sa.select(table.c["metadata"]).order_by(table.c.id.desc()).limit(1)
     assert harness.database.read(lambda c: c.execute(query).scalar_one()) == value
-    assert verification(harness).valid
+    assert verification(harness).is_valid
 
 
 def test_an_appended_event_makes_loaded_runs_stale(harness: RunHarness) -> None:
@@ -127,7 +127,7 @@ def test_an_appended_event_makes_loaded_runs_stale(harness: RunHarness) -> None:
         harness.send(RollBack("r", -1))
     harness.loaded = harness.load()
     harness.send(RollBack("r", -1))
-    assert verification(harness).valid
+    assert verification(harness).is_valid
     assert rows(harness)[-1]["seq"] == harness.loaded.event_seq
 
 
@@ -152,7 +152,7 @@ def test_a_changed_event_is_found(harness: RunHarness, column: str) -> None:
     tamper(harness, f"UPDATE events SET {column} = {COLUMNS[column]} WHERE chain = :run AND seq = 2")
     found = verification(harness)
     assert [(broken.seq, broken.reason) for broken in found.broken] == [(2, mentions())]
-    assert verification(harness, harness.loaded.facts.pipeline_id).valid
+    assert verification(harness, harness.loaded.facts.pipeline_id).is_valid
 
 
 def test_a_changed_id_is_found(harness: RunHarness) -> None:

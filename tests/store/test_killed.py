@@ -42,7 +42,7 @@ def test_acknowledged_writes_survive_a_kill(database_url: str, delay: float) -> 
             assert loaded.revision >= revision
         for _, _, checksum in acknowledged:
             assert database.read(lambda c, of=checksum: blobs.read(c, of))
-        assert database.read(verify).valid
+        assert database.read(verify).is_valid
         if database.kind == "sqlite":
             with database.engine.connect() as connection:
                 assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"

@@ -32,7 +32,7 @@ def test_a_definition_is_stored_unchanged(database: Database) -> None:
     second = {**make_document("b", "a", pipeline_id=first["pipeline_id"], version=2), "pipeline_name": "Other"}
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON, "first"))
     assert database.transact_now(lambda c: pipeline_rows.save_revision(c, second, "bob", LATER, expected=1)) == 2
-    names = ("revision", "pipeline_definition_version", "author", "comment", "created_at", "digest", "document")
+    names = ("revision", "pipeline_definition_version", "created_by", "comment", "created_at", "digest", "document")
     assert all_rows(database, definition_revisions, *names, order="revision") == [
         (1, 1, "ann", "first", NOON, digest(first), first),
         (2, 2, "bob", "", LATER, digest(second), second),

@@ -160,7 +160,7 @@ class Walk:
         )
         assert found == [(event.type.value, dict(event.detail), event.execution) for event in expected]
         verdict = self.harness.database.read(lambda c: verify(c, self.harness.loaded.facts.run_id))
-        assert (verdict.valid, verdict.events) == (True, len(expected))
+        assert (verdict.is_valid, verdict.events) == (True, len(expected))
 
     def check_artifacts(self) -> None:
         """Current outputs are exactly the artifacts that were not superseded."""

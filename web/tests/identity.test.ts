@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { personLabel, roleLabels, scopeLabels, scopesForRoles, signInLabel } from '~/lib/identity'
 import { browserLabel } from '~/lib/userAgents'
 
-const user = { has_password: false, providers: [], is_invited: false, removed_at: null }
+const user = { has_password: false, providers: [], is_invited: false, deleted_at: null }
 
 describe('identity labels', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('identity labels', () => {
     [{ ...user, is_invited: true }, 'invited'],
     [{ ...user, has_password: true, providers: ['corp'] }, 'password, corp'],
     [{ ...user, has_password: true, is_invited: true }, 'password; invited again'],
-    [{ ...user, has_password: true, removed_at: '2026-03-02T09:30:00Z' }, 'removed'],
+    [{ ...user, has_password: true, deleted_at: '2026-03-02T09:30:00Z' }, 'deleted'],
   ])('how somebody gets in %#', (given, words) => expect(signInLabel(given)).toBe(words))
 
   it('lists roles and scopes in order', () => {

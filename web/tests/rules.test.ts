@@ -6,7 +6,7 @@ const rule = (given: Partial<RuleSummary> = {}): RuleSummary => ({
   name: 'Small refunds',
   section: 'auto_approval',
   priority: 100,
-  enabled: true,
+  is_enabled: true,
   shadow: false,
   auto_approves: true,
   rollout_percentage: 100,
@@ -47,7 +47,7 @@ describe('rule texts', () => {
 
   it.each([
     [[], 'No rules yet'],
-    [[rule({ enabled: false }), rule({ shadow: true })], 'No active rules'],
+    [[rule({ is_enabled: false }), rule({ shadow: true })], 'No active rules'],
     [[rule({ auto_approves: false })], '1 rule requires approval'],
     [[rule({ auto_approves: false }), rule({ auto_approves: false })], '2 rules require approval'],
     [[rule()], '1 rule approves automatically'],

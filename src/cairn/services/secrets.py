@@ -231,7 +231,7 @@ def _save_own(change: AdminChange, name: str, ciphertext: str | None) -> None:
 def _remove(change: AdminChange, name: str) -> None:
     if change.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
         raise NotFound("secret", repr(name)[:80])
-    change.record("secret_removed", secret=name)
+    change.record("secret_deleted", secret=name)
 
 
 def _rotate(change: AdminChange, fernet: MultiFernet | None) -> int:

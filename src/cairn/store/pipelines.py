@@ -98,7 +98,7 @@ def _write_definition(
             revision=revision,
             pipeline_definition_version=document["pipeline_definition_version"],
             document=document,
-            author=author,
+            created_by=author,
             comment=comment,
             created_at=at,
             digest=digest(dict(document)),

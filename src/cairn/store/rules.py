@@ -78,7 +78,7 @@ def save(
             revision=updated.revision,
             text=text,
             digest=digest_of(text),
-            author=author,
+            created_by=author,
             comment=comment,
             created_at=at,
         )

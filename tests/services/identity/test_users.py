@@ -45,8 +45,8 @@ async def test_every_change_is_an_event_with_its_actor(harness: AccountsHarness)
         ("user_groups_updated", "boss", {"user": "ann", "groups": []}),
         ("group_updated", "boss", {"group": "finance"}),
         ("group_members_updated", "boss", {"group": "finance", "members": ["ann"], "earlier_members": []}),
-        ("group_removed", "boss", {"group": "finance"}),
-        ("user_removed", "boss", {"user": "ann"}),
+        ("group_deleted", "boss", {"group": "finance"}),
+        ("user_deleted", "boss", {"user": "ann"}),
         ("user_restored", "boss", {"user": "ann", "roles": ["approver"]}),
     ]
 

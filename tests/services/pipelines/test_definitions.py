@@ -148,7 +148,7 @@ async def test_every_change_is_a_revision_that_can_be_restored(app: App) -> None
     await app.cairn.pipelines.add_checkpoint(pipeline, step("design"), actor=ADMIN)
     await app.cairn.pipelines.revert(pipeline, 1, actor=ADMIN)
     history = app.cairn.pipeline_queries.list_revisions(pipeline, 50, None).items
-    assert [(r.revision, r.pipeline_definition_version, r.author, r.comment) for r in history] == [
+    assert [(r.revision, r.pipeline_definition_version, r.created_by, r.comment) for r in history] == [
         (4, 3, "admin", mentions("1")),
         (3, 2, "admin", mentions("checkpoint")),
         (2, 1, "admin", "better"),

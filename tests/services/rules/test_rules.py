@@ -39,9 +39,9 @@ async def test_every_version_is_stored(app: App) -> None:
     pipeline = await app.pipeline(step("count"))
     read = app.cairn.rule_queries
     empty = read.get_rules(pipeline)
-    assert (empty.revision, empty.text, empty.rules, empty.author, empty.file) == (0, "", [], None, None)
+    assert (empty.revision, empty.text, empty.rules, empty.created_by, empty.file) == (0, "", [], None, None)
     assert [await rule(app, text, pipeline) for text in (ASK, ASK, APPROVE, "")] == [1, 1, 2, 3]
-    assert [(v.revision, v.text, v.author) for v in read.list_versions(pipeline, 10, None).items] == [
+    assert [(v.revision, v.text, v.created_by) for v in read.list_versions(pipeline, 10, None).items] == [
         (3, "", "admin"),
         (2, APPROVE, "admin"),
         (1, ASK, "admin"),
@@ -65,7 +65,7 @@ async def test_active_rules_are_summarized(app: App) -> None:
             "name": "Approve",
             "section": "checkpoints",
             "priority": 100,
-            "enabled": True,
+            "is_enabled": True,
             "shadow": False,
             "auto_approves": True,
             "rollout_percentage": 25.0,
@@ -193,7 +193,7 @@ async def test_the_file_and_the_database_are_synced_in_both_directions(app: App)
     path.write_text(ASK)
     await app.wait_until(lambda: read.get_rules(GLOBAL).text == ASK)
     found = read.get_rules(GLOBAL)
-    assert (found.author, found.file and found.file.errors) == ("file", [])
+    assert (found.created_by, found.file and found.file.errors) == ("file", [])
     assert global_events(app, "rules_updated")[-1][:2] == ("rules_updated", "file")
     await rule(app, APPROVE)
     assert path.read_text() == APPROVE

@@ -23,13 +23,13 @@ export const people = () =>
     queryFn: ({ signal }) => unwrap(client.GET('/api/people', { params: { query: ALL_ITEMS }, signal })),
   })
 
-export const users = (removed: boolean, search: string) =>
+export const users = (deleted: boolean, search: string) =>
   infiniteQueryOptions({
-    queryKey: ['identity', 'users', { removed, search }],
+    queryKey: ['identity', 'users', { deleted, search }],
     queryFn: ({ signal, pageParam }) =>
       unwrap(
         client.GET('/api/users', {
-          params: { query: { limit: PAGE_SIZE, cursor: pageParam ?? undefined, removed, search } },
+          params: { query: { limit: PAGE_SIZE, cursor: pageParam ?? undefined, deleted, search } },
           signal,
         }),
       ),
@@ -103,7 +103,7 @@ export const revokeInvitation = (invitation_id: string) =>
   unwrap(client.DELETE('/api/invitations/{invitation_id}', { params: { path: { invitation_id } } }))
 export const updateUser = (name: string, body: UpdateUserRequest) =>
   unwrap(client.PUT('/api/users/{name}', { params: namePath(name), body }))
-export const removeUser = (name: string) =>
+export const deleteUser = (name: string) =>
   unwrap(client.DELETE('/api/users/{name}', { params: namePath(name) }))
 export const restoreUser = (name: string) =>
   unwrap(client.POST('/api/users/{name}/restore', { params: namePath(name) }))

@@ -175,10 +175,10 @@ export interface paths {
         put: operations["updateUser"];
         post?: never;
         /**
-         * Remove User
-         * @description Remove a user and end their sessions, tokens and delegations. The username stays reserved.
+         * Delete User
+         * @description Delete a user and end their sessions, tokens and delegations. The username stays reserved.
          */
-        delete: operations["removeUser"];
+        delete: operations["deleteUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * Restore User
-         * @description Restore a removed user.
+         * @description Restore a deleted user.
          */
         post: operations["restoreUser"];
         delete?: never;
@@ -247,10 +247,10 @@ export interface paths {
         put: operations["updateGroup"];
         post?: never;
         /**
-         * Remove Group
-         * @description Remove a group. Its members remain.
+         * Delete Group
+         * @description Delete a group. Its members remain.
          */
-        delete: operations["removeGroup"];
+        delete: operations["deleteGroup"];
         options?: never;
         head?: never;
         patch?: never;
@@ -577,10 +577,10 @@ export interface paths {
         put: operations["putSecret"];
         post?: never;
         /**
-         * Remove Secret
-         * @description Remove a secret. Anything that needs it fails from now on.
+         * Delete Secret
+         * @description Delete a secret. Anything that needs it fails from now on.
          */
-        delete: operations["removeSecret"];
+        delete: operations["deleteSecret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -925,10 +925,10 @@ export interface paths {
         put: operations["putAgent"];
         post?: never;
         /**
-         * Remove Agent
-         * @description Remove a saved agent. Fails while pipelines use it, unless a built-in agent has the same name.
+         * Delete Agent
+         * @description Delete a saved agent. Fails while pipelines use it, unless a built-in agent has the same name.
          */
-        delete: operations["removeAgent"];
+        delete: operations["deleteAgent"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1014,7 +1014,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Checkpoint
-         * @description Remove a checkpoint. Returns the updated pipeline.
+         * @description Delete a checkpoint. Returns the updated pipeline.
          */
         delete: operations["deleteCheckpoint"];
         options?: never;
@@ -1082,7 +1082,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Script
-         * @description Remove a script that no checkpoint uses. Earlier revisions keep it.
+         * @description Delete a script that no checkpoint uses. Earlier revisions keep it.
          */
         delete: operations["deleteScript"];
         options?: never;
@@ -1964,7 +1964,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Channel
-         * @description Remove a channel with its URL and key. Queued deliveries are skipped.
+         * @description Delete a channel with its URL and key. Queued deliveries are skipped.
          */
         delete: operations["deleteChannel"];
         options?: never;
@@ -2368,7 +2368,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Pipeline Rules
-         * @description Remove the rules of a pipeline. This adds an empty version. Earlier versions are kept.
+         * @description Delete the rules of a pipeline. This adds an empty version. Earlier versions are kept.
          */
         delete: operations["deletePipelineRules"];
         options?: never;
@@ -3007,8 +3007,8 @@ export interface components {
             confidence: number | null;
             /** Artifact Count */
             artifact_count: number;
-            /** Started By */
-            started_by: string;
+            /** Run Created By */
+            run_created_by: string;
             /** Checkpoint Description */
             checkpoint_description: string;
             /** Rule Scope */
@@ -3529,8 +3529,8 @@ export interface components {
          * @description Whether the event chains are unchanged.
          */
         ChainVerification: {
-            /** Valid */
-            valid: boolean;
+            /** Is Valid */
+            is_valid: boolean;
             /** Chains */
             chains: number;
             /** Events */
@@ -4305,8 +4305,8 @@ export interface components {
         };
         /** DefinitionValidation */
         DefinitionValidation: {
-            /** Valid */
-            valid: boolean;
+            /** Is Valid */
+            is_valid: boolean;
             /** Errors */
             errors: components["schemas"]["DefinitionFinding"][];
             /** Warnings */
@@ -4377,6 +4377,16 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** DeletedChannel */
+        DeletedChannel: {
+            /**
+             * Channel Id
+             * Format: uuid
+             */
+            channel_id: string;
+            /** Name */
+            name: string;
+        };
         /** DeletedExecution */
         DeletedExecution: {
             /**
@@ -4414,6 +4424,13 @@ export interface components {
             run_id: string;
             /** Run Version */
             run_version: number | null;
+        };
+        /** DeletedScript */
+        DeletedScript: {
+            /** Path */
+            path: string;
+            /** Revision */
+            revision: number;
         };
         /** Delivery */
         Delivery: {
@@ -5295,7 +5312,7 @@ export interface components {
         };
         /**
          * LibraryAgentRevision
-         * @description A revision of an agent. Without a document, the agent was removed.
+         * @description A revision of an agent. Without a document, the agent was deleted.
          */
         LibraryAgentRevision: {
             /** Revision */
@@ -5305,13 +5322,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * Updated At
+             * Created At
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
-            updated_at: string;
-            /** Updated By */
-            updated_by: string;
+            created_at: string;
+            /** Created By */
+            created_by: string;
         };
         /**
          * LibraryAgentRevisionPage
@@ -6205,23 +6222,6 @@ export interface components {
             run_version: number | null;
             status: components["schemas"]["RunStatus"];
         };
-        /** RemovedChannel */
-        RemovedChannel: {
-            /**
-             * Channel Id
-             * Format: uuid
-             */
-            channel_id: string;
-            /** Name */
-            name: string;
-        };
-        /** RemovedScript */
-        RemovedScript: {
-            /** Path */
-            path: string;
-            /** Revision */
-            revision: number;
-        };
         /** ReplacedArtifact */
         ReplacedArtifact: {
             /**
@@ -6364,8 +6364,8 @@ export interface components {
             revision: number;
             /** Pipeline Definition Version */
             pipeline_definition_version: number;
-            /** Author */
-            author: string;
+            /** Created By */
+            created_by: string;
             /**
              * Created At
              * Format: date-time
@@ -6381,8 +6381,8 @@ export interface components {
             revision: number;
             /** Pipeline Definition Version */
             pipeline_definition_version: number;
-            /** Author */
-            author: string;
+            /** Created By */
+            created_by: string;
             /**
              * Created At
              * Format: date-time
@@ -6718,8 +6718,8 @@ export interface components {
          * @description The rules in a text, with its errors and warnings.
          */
         RuleCheck: {
-            /** Valid */
-            valid: boolean;
+            /** Is Valid */
+            is_valid: boolean;
             /** Errors */
             errors: components["schemas"]["DefinitionFinding"][];
             /** Warnings */
@@ -6784,8 +6784,8 @@ export interface components {
             section: "checkpoints" | "auto_approval";
             /** Priority */
             priority: number;
-            /** Enabled */
-            enabled: boolean;
+            /** Is Enabled */
+            is_enabled: boolean;
             /** Shadow */
             shadow: boolean;
             /** Auto Approves */
@@ -6814,8 +6814,8 @@ export interface components {
             text: string;
             /** Rules */
             rules: components["schemas"]["RuleSummary"][];
-            /** Author */
-            author: string | null;
+            /** Created By */
+            created_by: string | null;
             /** Comment */
             comment: string;
             /** Created At */
@@ -6834,8 +6834,8 @@ export interface components {
             scope: string;
             /** Revision */
             revision: number;
-            /** Author */
-            author: string;
+            /** Created By */
+            created_by: string;
             /** Comment */
             comment: string;
             /**
@@ -7879,8 +7879,8 @@ export interface components {
              * @description Time of the last sign-in.
              */
             last_signed_in_at: string | null;
-            /** Removed At */
-            removed_at: string | null;
+            /** Deleted At */
+            deleted_at: string | null;
         };
         /**
          * UserPage
@@ -8800,8 +8800,8 @@ export interface operations {
             query?: {
                 /** @description Part of a name or email address. */
                 search?: string;
-                /** @description Include removed users. */
-                removed?: boolean;
+                /** @description Include deleted users. */
+                deleted?: boolean;
                 /** @description Maximum number of items. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. Omit it for the first page. */
@@ -9293,7 +9293,7 @@ export interface operations {
             };
         };
     };
-    removeUser: {
+    deleteUser: {
         parameters: {
             query?: never;
             header?: never;
@@ -10033,7 +10033,7 @@ export interface operations {
             };
         };
     };
-    removeGroup: {
+    deleteGroup: {
         parameters: {
             query?: never;
             header?: never;
@@ -12732,7 +12732,7 @@ export interface operations {
             };
         };
     };
-    removeSecret: {
+    deleteSecret: {
         parameters: {
             query?: never;
             header?: never;
@@ -15591,7 +15591,7 @@ export interface operations {
             };
         };
     };
-    removeAgent: {
+    deleteAgent: {
         parameters: {
             query?: never;
             header?: {
@@ -17072,7 +17072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RemovedScript"];
+                    "application/json": components["schemas"]["DeletedScript"];
                 };
             };
             /** @description Bad request */
@@ -22940,7 +22940,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RemovedChannel"];
+                    "application/json": components["schemas"]["DeletedChannel"];
                 };
             };
             /** @description Bad request */

@@ -53,9 +53,9 @@ export function scopeLabels(scopes: readonly TokenScope[] | null): string {
 
 /** The sign-in methods of a user. */
 export function signInLabel(
-  user: Pick<User, 'has_password' | 'providers' | 'is_invited' | 'removed_at'>,
+  user: Pick<User, 'has_password' | 'providers' | 'is_invited' | 'deleted_at'>,
 ): string {
-  if (user.removed_at !== null) return 'removed'
+  if (user.deleted_at !== null) return 'deleted'
   const methods = [user.has_password && 'password', ...user.providers].filter(Boolean)
   if (user.is_invited) return methods.length === 0 ? 'invited' : `${methods.join(', ')}; invited again`
   return methods.length === 0 ? 'tokens only' : methods.join(', ')

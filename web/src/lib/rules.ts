@@ -42,7 +42,7 @@ export function effectText(rule: RuleSummary): string {
 /** The heading of the rules page: how many rules require approval and how many approve. */
 export function rulesSummary(rules: readonly RuleSummary[]): string {
   if (rules.length === 0) return 'No rules yet'
-  const active = rules.filter((rule) => rule.enabled && !rule.shadow)
+  const active = rules.filter((rule) => rule.is_enabled && !rule.shadow)
   const requiring = active.filter((rule) => !rule.auto_approves).length
   const approving = active.length - requiring
   const requires = requiring === 1 ? '1 rule requires approval' : `${requiring} rules require approval`

@@ -9,7 +9,7 @@ import { LoadError, ProblemNotice } from './ProblemNotice'
 import styles from './RevisionHistory.module.css'
 import { useNow } from './Time'
 
-type RevisionItem = { revision: number; author: string; created_at: string; comment?: string | null }
+type RevisionItem = { revision: number; created_by: string; created_at: string; comment?: string | null }
 /** Saved changes of rules are called versions, all others revisions. */
 type Noun = 'revision' | 'version'
 type Props<T> = { items: readonly T[]; current: number; noun?: Noun; children: (shown: T) => ReactNode }
@@ -63,7 +63,7 @@ function Row({ item, noun, selected, current, onSelect }: RowProps) {
           {current && <span className={styles.current}>current</span>}
         </span>
         <span className={styles.note}>
-          {item.author}, {formatTime(item.created_at, now)}
+          {item.created_by}, {formatTime(item.created_at, now)}
         </span>
         {item.comment && <span className={styles.note}>{item.comment}</span>}
       </UnstyledButton>

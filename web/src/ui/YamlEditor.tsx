@@ -9,7 +9,7 @@ import { SuccessNote } from './Notice'
 import styles from './YamlEditor.module.css'
 
 export type EditorFinding = ProblemError & { severity?: string }
-type CheckResult = { valid: boolean; errors: readonly EditorFinding[]; warnings: readonly EditorFinding[] }
+type CheckResult = { is_valid: boolean; errors: readonly EditorFinding[]; warnings: readonly EditorFinding[] }
 
 type Props = {
   label: string
@@ -77,7 +77,7 @@ export function YamlEditor({
           {text.trim() === '' || (check === undefined && findings.length === 0) ? (
             <p className={styles.muted}>{hint}</p>
           ) : findings.length === 0 ? (
-            data?.valid && !isFetching ? (
+            data?.is_valid && !isFetching ? (
               <SuccessNote>No problems found.</SuccessNote>
             ) : (
               <p className={styles.muted}>Validating…</p>

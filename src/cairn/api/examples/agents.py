@@ -62,6 +62,6 @@ def saved_agent() -> SavedLibraryAgent:
 
 def revisions() -> LibraryAgentRevisionPage:
     return LibraryAgentRevisionPage(
-        items=[LibraryAgentRevision(revision=2, document=document(), updated_at=_AT, updated_by="admin")],
+        items=[LibraryAgentRevision(revision=2, document=document(), created_at=_AT, created_by="admin")],
         next_cursor=None,
     )

@@ -39,4 +39,4 @@ def events() -> EventPage:
 
 
 def verification() -> ChainVerification:
-    return ChainVerification(valid=True, chains=3, events=57, broken=[])
+    return ChainVerification(is_valid=True, chains=3, events=57, broken=[])

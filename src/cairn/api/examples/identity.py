@@ -28,7 +28,7 @@ def user() -> v.User:
         providers=["corp"],
         is_invited=False,
         last_signed_in_at=story.at(-5),
-        removed_at=None,
+        deleted_at=None,
         **_created(),
     )
 

@@ -10,13 +10,13 @@ from cairn.services.notifications.views import (
     Channel,
     ChannelPage,
     CreatedChannel,
+    DeletedChannel,
     Delivery,
     DeliveryAttempt,
     DeliveryDetail,
     DeliveryPage,
     Preferences,
     QuietHours,
-    RemovedChannel,
 )
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
@@ -123,8 +123,8 @@ def created_channel() -> CreatedChannel:
     return CreatedChannel(**dict(channel()), signing_key=None)
 
 
-def removed_channel() -> RemovedChannel:
-    return RemovedChannel(channel_id=CHANNEL_ID, name="Operations")
+def deleted_channel() -> DeletedChannel:
+    return DeletedChannel(channel_id=CHANNEL_ID, name="Operations")
 
 
 def deliveries() -> DeliveryPage:

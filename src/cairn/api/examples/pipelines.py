@@ -11,8 +11,8 @@ from cairn.services.pipelines.views import (
     DefinitionFinding,
     DefinitionValidation,
     DeletedPipeline,
+    DeletedScript,
     PipelinePage,
-    RemovedScript,
     Revision,
     RevisionDetail,
     RevisionPage,
@@ -65,7 +65,7 @@ def definition_yaml() -> str:
 
 def _revision() -> Revision:
     return Revision(
-        revision=1, pipeline_definition_version=1, author="admin", created_at=story.at(-60), comment="created"
+        revision=1, pipeline_definition_version=1, created_by="admin", created_at=story.at(-60), comment="created"
     )
 
 
@@ -95,7 +95,7 @@ def _finding() -> DefinitionFinding:
 
 
 def validation() -> DefinitionValidation:
-    return DefinitionValidation(valid=False, errors=[_finding()], warnings=[])
+    return DefinitionValidation(is_valid=False, errors=[_finding()], warnings=[])
 
 
 def schema() -> dict[str, Any]:
@@ -135,5 +135,5 @@ def saved_script() -> SavedScript:
     return SavedScript(**dict(_script()), revision=4, warnings=[])
 
 
-def removed_script() -> RemovedScript:
-    return RemovedScript(path="reports/monthly.py", revision=5)
+def deleted_script() -> DeletedScript:
+    return DeletedScript(path="reports/monthly.py", revision=5)

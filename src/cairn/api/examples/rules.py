@@ -34,7 +34,7 @@ def _requires_approval() -> v.RuleSummary:
         name="Large amounts",
         section="checkpoints",
         priority=100,
-        enabled=True,
+        is_enabled=True,
         shadow=False,
         auto_approves=False,
         rollout_percentage=100,
@@ -47,7 +47,7 @@ def _auto_approves() -> v.RuleSummary:
         name="Small refunds",
         section="auto_approval",
         priority=100,
-        enabled=True,
+        is_enabled=True,
         shadow=False,
         auto_approves=True,
         rollout_percentage=25,
@@ -66,7 +66,7 @@ def rules() -> v.RuleText:
         revision=3,
         text=TEXT,
         rules=[_requires_approval(), _auto_approves()],
-        author="admin",
+        created_by="admin",
         comment="Approve a quarter of small refunds automatically",
         created_at=story.at(-90),
         warnings=[],
@@ -78,7 +78,7 @@ def version() -> v.RuleVersion:
     return v.RuleVersion(
         scope=GLOBAL,
         revision=3,
-        author="admin",
+        created_by="admin",
         comment="Approve a quarter of small refunds automatically",
         created_at=story.at(-90),
         digest=story.DIGEST,
@@ -147,7 +147,7 @@ def schema() -> dict[str, Any]:
 
 
 def check() -> v.RuleCheck:
-    return v.RuleCheck(valid=True, errors=[], warnings=[], rules=[_requires_approval(), _auto_approves()])
+    return v.RuleCheck(is_valid=True, errors=[], warnings=[], rules=[_requires_approval(), _auto_approves()])
 
 
 def explanation() -> v.ApprovalExplanation:

@@ -283,7 +283,7 @@ def approval() -> Approval:
 def approval_detail() -> ApprovalDetail:
     return ApprovalDetail(
         **dict(approval()),
-        started_by="admin",
+        run_created_by="admin",
         checkpoint_description="What should be true in a year?",
         rule_scope=None,
         rules_revision=None,

@@ -93,8 +93,8 @@ async def put_agent(
 
 @router.delete("/agents/{name}", status_code=204)
 @operation(DEFINE)
-async def remove_agent(name: AgentName, services: Services, actor: CurrentActor, if_match: IfMatch = None) -> None:
-    """Remove a saved agent. Fails while pipelines use it, unless a built-in agent has the same name."""
+async def delete_agent(name: AgentName, services: Services, actor: CurrentActor, if_match: IfMatch = None) -> None:
+    """Delete a saved agent. Fails while pipelines use it, unless a built-in agent has the same name."""
     await services.agent_library.remove(name, if_match=revision_of(if_match), actor=actor)
 
 

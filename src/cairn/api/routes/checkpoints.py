@@ -86,7 +86,7 @@ async def update_checkpoint(
 async def delete_checkpoint(
     checkpoint_id: CheckpointId, services: Services, actor: CurrentActor, command_id: CommandId, force: Force = False
 ) -> Pipeline:
-    """Remove a checkpoint. Returns the updated pipeline."""
+    """Delete a checkpoint. Returns the updated pipeline."""
     saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, actor=actor, command_id=command_id)
     return await run_in_threadpool(services.pipeline_queries.get_pipeline, saved.pipeline_id)
 

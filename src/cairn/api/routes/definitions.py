@@ -162,7 +162,7 @@ async def validate_definition(request: Request, services: Services) -> Definitio
 def _validation(findings: list[DefinitionFinding]) -> DefinitionValidation:
     errors = [finding for finding in findings if finding.severity == "error"]
     warnings = [finding for finding in findings if finding.severity == "warning"]
-    return DefinitionValidation(valid=not errors, errors=errors, warnings=warnings)
+    return DefinitionValidation(is_valid=not errors, errors=errors, warnings=warnings)
 
 
 @router.get("/definitions/schema")

@@ -48,6 +48,6 @@ async def update_group(name: DirectoryName, body: UpdateGroupRequest, services: 
 
 @router.delete("/{name}", status_code=204)
 @operation(ADMIN)
-async def remove_group(name: DirectoryName, services: Services, actor: CurrentActor) -> None:
-    """Remove a group. Its members remain."""
+async def delete_group(name: DirectoryName, services: Services, actor: CurrentActor) -> None:
+    """Delete a group. Its members remain."""
     await services.identity.groups.remove(name, actor)

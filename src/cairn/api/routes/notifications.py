@@ -22,10 +22,10 @@ from cairn.services.notifications.views import (
     Channel,
     ChannelPage,
     CreatedChannel,
+    DeletedChannel,
     DeliveryDetail,
     DeliveryPage,
     Preferences,
-    RemovedChannel,
 )
 from cairn.store.tables.notifications import DeliveryStatus, NotificationKind
 
@@ -88,10 +88,10 @@ async def update_channel(
 
 
 @router.delete("/channels/{channel_id}")
-@operation(ADMIN, response_example=examples.removed_channel)
-async def delete_channel(channel_id: ChannelId, services: Services, actor: CurrentActor) -> RemovedChannel:
-    """Remove a channel with its URL and key. Queued deliveries are skipped."""
-    return RemovedChannel(channel_id=channel_id, name=await services.notifications.channels.remove(channel_id, actor))
+@operation(ADMIN, response_example=examples.deleted_channel)
+async def delete_channel(channel_id: ChannelId, services: Services, actor: CurrentActor) -> DeletedChannel:
+    """Delete a channel with its URL and key. Queued deliveries are skipped."""
+    return DeletedChannel(channel_id=channel_id, name=await services.notifications.channels.remove(channel_id, actor))
 
 
 @router.post("/channels/{channel_id}/test")

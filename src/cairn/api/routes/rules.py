@@ -97,9 +97,9 @@ async def check_rules(request: Request, services: Services) -> RuleCheck:
         findings = [finding_view(finding) for finding in error.findings]
         errors = [finding for finding in findings if finding.severity == "error"]
         warnings = [finding for finding in findings if finding.severity != "error"]
-        return RuleCheck(valid=False, errors=errors, warnings=warnings, rules=[])
+        return RuleCheck(is_valid=False, errors=errors, warnings=warnings, rules=[])
     warnings = [finding_view(finding) for finding in checked.warnings]
-    return RuleCheck(valid=True, errors=[], warnings=warnings, rules=summaries(checked.rulebook))
+    return RuleCheck(is_valid=True, errors=[], warnings=warnings, rules=summaries(checked.rulebook))
 
 
 # ---- of one pipeline -----------------------------------------------------------------------------
@@ -132,7 +132,7 @@ async def put_pipeline_rules(
 async def delete_pipeline_rules(
     pipeline_id: PipelineId, response: Response, services: Services, actor: CurrentActor, if_match: IfMatch = None
 ) -> RuleText:
-    """Remove the rules of a pipeline. This adds an empty version. Earlier versions are kept."""
+    """Delete the rules of a pipeline. This adds an empty version. Earlier versions are kept."""
     await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), actor=actor)
     view = await run_in_threadpool(services.rule_queries.get_rules, pipeline_id)
     response.headers["ETag"] = etag(view.revision)

@@ -13,7 +13,7 @@ from cairn.api.operations import DEFINE, READ, TEXT, Media, operation, operation
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
 from cairn.api.request_body import BoundedRequest
 from cairn.definitions.script_files import MAX_BYTES
-from cairn.services.pipelines.views import RemovedScript, SavedScript, ScriptPage
+from cairn.services.pipelines.views import DeletedScript, SavedScript, ScriptPage
 
 router = operation_router("/api/pipelines/{pipeline_id}/scripts", "Scripts")
 ScriptPath = Annotated[str, Path(max_length=500, description="Path in the scripts folder, with forward slashes.")]
@@ -63,7 +63,7 @@ async def put_script(
 
 
 @router.delete("/{path:path}")
-@operation(DEFINE, response_example=examples.removed_script)
+@operation(DEFINE, response_example=examples.deleted_script)
 async def delete_script(
     pipeline_id: PipelineId,
     path: ScriptPath,
@@ -72,12 +72,12 @@ async def delete_script(
     actor: CurrentActor,
     command_id: CommandId,
     if_match: IfMatch = None,
-) -> RemovedScript:
-    """Remove a script that no checkpoint uses. Earlier revisions keep it."""
+) -> DeletedScript:
+    """Delete a script that no checkpoint uses. Earlier revisions keep it."""
     await services.pipelines.scripts.remove(
         pipeline_id, path, if_match=revision_of(if_match), actor=actor, command_id=command_id
     )
-    return RemovedScript(path=path, revision=await _revision(services, response, pipeline_id))
+    return DeletedScript(path=path, revision=await _revision(services, response, pipeline_id))
 
 
 async def _revision(services: Any, response: Response, pipeline_id: str) -> int:

@@ -40,8 +40,8 @@ async def put_secret(name: SecretName, body: PutSecretRequest, services: Service
 
 @router.delete("/{name}", status_code=204)
 @operation(ADMIN)
-async def remove_secret(name: SecretName, services: Services, actor: CurrentActor) -> None:
-    """Remove a secret. Anything that needs it fails from now on."""
+async def delete_secret(name: SecretName, services: Services, actor: CurrentActor) -> None:
+    """Delete a secret. Anything that needs it fails from now on."""
     await services.secrets.remove(name, actor)
 
 

@@ -30,11 +30,11 @@ def list_users(
     services: Services,
     paging: Paging,
     search: Search = "",
-    removed: Annotated[bool, Query(description="Include removed users.")] = False,
+    deleted: Annotated[bool, Query(description="Include deleted users.")] = False,
 ) -> UserPage:
     """List users by name."""
     return services.identity.queries.list_users(
-        removed=removed, search=search, limit=paging.limit, cursor=paging.cursor
+        deleted=deleted, search=search, limit=paging.limit, cursor=paging.cursor
     )
 
 
@@ -64,8 +64,8 @@ async def update_user(name: DirectoryName, body: UpdateUserRequest, services: Se
 
 @router.delete("/users/{name}")
 @operation(ADMIN, response_example=examples.user)
-async def remove_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
-    """Remove a user and end their sessions, tokens and delegations. The username stays reserved."""
+async def delete_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
+    """Delete a user and end their sessions, tokens and delegations. The username stays reserved."""
     await services.identity.users.remove(name, actor)
     return await run_in_threadpool(services.identity.queries.get_user, name)
 
@@ -73,6 +73,6 @@ async def remove_user(name: DirectoryName, services: Services, actor: CurrentAct
 @router.post("/users/{name}/restore")
 @operation(ADMIN, response_example=examples.user)
 async def restore_user(name: DirectoryName, services: Services, actor: CurrentActor) -> User:
-    """Restore a removed user."""
+    """Restore a deleted user."""
     await services.identity.users.restore(name, actor)
     return await run_in_threadpool(services.identity.queries.get_user, name)

@@ -19,7 +19,7 @@ class AgentsApi(HttpCalls):
     async def put_agent(self, name: str, text: bytes, media_type: str) -> JsonObject:
         return await self._send_document("PUT", f"/api/agents/{quote(name, safe='')}", text, media_type)
 
-    async def remove_agent(self, name: str) -> None:
+    async def delete_agent(self, name: str) -> None:
         await self._send("DELETE", f"/api/agents/{quote(name, safe='')}")
 
     async def list_agent_revisions(self, name: str, *, limit: int | None = None) -> JsonObject:

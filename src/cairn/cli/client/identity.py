@@ -13,8 +13,8 @@ class IdentityApi(HttpCalls):
     async def list_people(self, *, search: str = "", limit: int | None = None) -> JsonObject:
         return await self._pages("/api/people", {"search": search}, limit)
 
-    async def list_users(self, *, search: str = "", removed: bool = False, limit: int | None = None) -> JsonObject:
-        return await self._pages("/api/users", {"search": search, "removed": removed}, limit)
+    async def list_users(self, *, search: str = "", deleted: bool = False, limit: int | None = None) -> JsonObject:
+        return await self._pages("/api/users", {"search": search, "deleted": deleted}, limit)
 
     async def create_user(self, body: dict[str, Any]) -> JsonObject:
         return await self._send("POST", "/api/users", body)
@@ -25,7 +25,7 @@ class IdentityApi(HttpCalls):
     async def update_user(self, name: str, body: dict[str, Any]) -> JsonObject:
         return await self._send("PUT", f"/api/users/{_quoted(name)}", body)
 
-    async def remove_user(self, name: str) -> JsonObject:
+    async def delete_user(self, name: str) -> JsonObject:
         return await self._send("DELETE", f"/api/users/{_quoted(name)}")
 
     async def restore_user(self, name: str) -> JsonObject:
@@ -43,7 +43,7 @@ class IdentityApi(HttpCalls):
     async def update_group(self, name: str, body: dict[str, Any]) -> JsonObject:
         return await self._send("PUT", f"/api/groups/{_quoted(name)}", body)
 
-    async def remove_group(self, name: str) -> None:
+    async def delete_group(self, name: str) -> None:
         await self._send("DELETE", f"/api/groups/{_quoted(name)}")
 
     async def list_delegations(
@@ -112,7 +112,7 @@ class IdentityApi(HttpCalls):
     async def put_secret(self, name: str, value: str) -> JsonObject:
         return await self._send("PUT", f"/api/secrets/{_quoted(name)}", {"value": value})
 
-    async def remove_secret(self, name: str) -> None:
+    async def delete_secret(self, name: str) -> None:
         await self._send("DELETE", f"/api/secrets/{_quoted(name)}")
 
     async def rotate_secrets(self) -> JsonObject:

@@ -70,9 +70,9 @@ async def list_agent_revisions(ctx: CliContext, name: AgentName, limit: Limit = 
     rows = [
         (
             revision["revision"],
-            local_time(revision["updated_at"]),
-            revision["updated_by"],
-            "saved" if revision["document"] else "removed",
+            local_time(revision["created_at"]),
+            revision["created_by"],
+            "saved" if revision["document"] else "deleted",
         )
         for revision in page["items"]
     ]
@@ -130,12 +130,12 @@ def _name_in(source: DefinitionSource) -> str:
     return name
 
 
-@agents_app.command("remove")
+@agents_app.command("delete")
 @online("write")
-async def remove_agent(ctx: CliContext, name: AgentName) -> None:
-    """Remove a saved agent. Refused while pipelines use it, unless a built-in agent has the same name.
+async def delete_agent(ctx: CliContext, name: AgentName) -> None:
+    """Delete a saved agent. Refused while pipelines use it, unless a built-in agent has the same name.
 
-    Example: cairn agents remove tester
+    Example: cairn agents delete tester
     """
-    await ctx.client.remove_agent(name)
-    print_status(f"{name}: removed")
+    await ctx.client.delete_agent(name)
+    print_status(f"{name}: deleted")

@@ -121,15 +121,15 @@ async def update_channel(  # noqa: PLR0913, PLR0917
     ctx.show(updated, lambda channel: _print_channel(ctx, channel))
 
 
-@channels_app.command("remove")
+@channels_app.command("delete")
 @online("write")
-async def remove_channel(ctx: CliContext, name: ChannelName) -> None:
-    """Remove a channel, its URL and its key.
+async def delete_channel(ctx: CliContext, name: ChannelName) -> None:
+    """Delete a channel, its URL and its key.
 
-    Example: cairn channels remove Operations
+    Example: cairn channels delete Operations
     """
-    removed = await ctx.client.delete_channel((await find_channel(ctx, name))["channel_id"])
-    ctx.show(removed, lambda channel: ctx.output.line(f"{channel['name']}: removed"))
+    deleted = await ctx.client.delete_channel((await find_channel(ctx, name))["channel_id"])
+    ctx.show(deleted, lambda channel: ctx.output.line(f"{channel['name']}: deleted"))
 
 
 @channels_app.command("test")

@@ -36,7 +36,7 @@ async def validate(ctx: CliContext, files: Files) -> None:
             _print_findings(ctx, source, report)
     if ctx.output.as_json:
         ctx.output.json(reports)
-    if not all(report["valid"] for report in reports):
+    if not all(report["is_valid"] for report in reports):
         raise CommandFailed(ExitCode.FAILED)
 
 
@@ -45,7 +45,7 @@ def _print_findings(ctx: CliContext, source: DefinitionSource, report: JsonObjec
         ctx.output.line(source.located(error), "red")
     for warning in report["warnings"]:
         ctx.output.line(source.located({**warning, "message": f"warning: {warning['message']}"}), "yellow")
-    if report["valid"]:
+    if report["is_valid"]:
         ctx.output.line(f"{source.file}: valid", "green")
 
 
@@ -153,7 +153,7 @@ async def _compare(ctx: CliContext, source: DefinitionSource) -> JsonObject:
     current = await _find_pipeline(ctx, source)
     if current is None:
         report = await ctx.client.validate_definition(source.text, source.media_type)
-        if not report["valid"]:
+        if not report["is_valid"]:
             raise CommandFailed(ExitCode.FAILED, f"{source.file} is invalid.", map(source.located, report["errors"]))
         raise UnknownReference("pipeline", source.pipeline_name or "", "Applying the file creates it.")
     try:

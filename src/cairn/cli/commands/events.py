@@ -66,14 +66,14 @@ async def verify(
         pipeline_id=(await ctx.resolver.pipeline(pipeline))["pipeline_id"] if pipeline else None,
     )
     ctx.show(verification, lambda verification: _show_verification(ctx, verification))
-    if not verification["valid"]:
+    if not verification["is_valid"]:
         raise CommandFailed(ExitCode.FAILED)
 
 
 def _show_verification(ctx: CliContext, verification: JsonObject) -> None:
     for link in verification["broken"]:
         ctx.output.line(f"{link['chain']} at {link['seq']}: {link['reason']}", "red")
-    result, style = ("intact", "green") if verification["valid"] else ("not intact", "red")
+    result, style = ("intact", "green") if verification["is_valid"] else ("not intact", "red")
     ctx.output.line(
         f"The audit log is {result}: {verification['events']} events in {verification['chains']} chains.", style
     )

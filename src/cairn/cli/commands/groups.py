@@ -70,15 +70,15 @@ async def update_group(
     ctx.show(await ctx.client.update_group(name, fields), lambda group: _print_group(ctx, group))
 
 
-@groups_app.command("remove")
+@groups_app.command("delete")
 @online("write")
-async def remove_group(ctx: CliContext, name: GroupName) -> None:
-    """Remove a group. Its members stay.
+async def delete_group(ctx: CliContext, name: GroupName) -> None:
+    """Delete a group. Its members stay.
 
-    Example: cairn groups remove finance
+    Example: cairn groups delete finance
     """
-    await ctx.client.remove_group(name)
-    ctx.show({"name": name}, lambda group: ctx.output.line(f"{group['name']}: removed"))
+    await ctx.client.delete_group(name)
+    ctx.show({"name": name}, lambda group: ctx.output.line(f"{group['name']}: deleted"))
 
 
 def _print_group(ctx: CliContext, group: JsonObject) -> None:

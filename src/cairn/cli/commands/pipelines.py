@@ -132,12 +132,12 @@ async def history(ctx: CliContext, name: PipelineName, limit: Limit = 50) -> Non
             revision["revision"],
             revision["pipeline_definition_version"],
             local_time(revision["created_at"]),
-            revision["author"],
+            revision["created_by"],
             revision["comment"],
         )
         for revision in page["items"]
     ]
-    ctx.show(page, lambda _: ctx.output.table(("revision", "definition", "created", "author", "comment"), rows))
+    ctx.show(page, lambda _: ctx.output.table(("revision", "definition", "created", "created by", "comment"), rows))
 
 
 @pipelines_app.command("revert")
@@ -232,12 +232,12 @@ async def add(
     )
 
 
-@checkpoints_app.command("edit")
+@checkpoints_app.command("update")
 @online("write")
-async def edit(ctx: CliContext, name: CheckpointName, changes: CheckpointJson) -> None:
+async def update_checkpoint(ctx: CliContext, name: CheckpointName, changes: CheckpointJson) -> None:
     """Update fields of a checkpoint. Current runs continue.
 
-    Example: cairn checkpoints edit "Text report/write_report" '{"checkpoint_name": "Report"}'
+    Example: cairn checkpoints update "Text report/write_report" '{"checkpoint_name": "Report"}'
     """
     pipeline, match = await ctx.resolver.checkpoint(name)
     changed_fields: Any = as_object(read_json(changes, "The fields"), "The fields")
@@ -245,12 +245,12 @@ async def edit(ctx: CliContext, name: CheckpointName, changes: CheckpointJson) -
     ctx.show(updated, lambda checkpoint: ctx.output.line(f"{checkpoint['key']}: updated"))
 
 
-@checkpoints_app.command("remove")
+@checkpoints_app.command("delete")
 @online("write")
-async def remove(ctx: CliContext, name: CheckpointName, force: Force = False) -> None:
-    """Remove a checkpoint. Creates a new definition version, and its first run is v1.
+async def delete_checkpoint(ctx: CliContext, name: CheckpointName, force: Force = False) -> None:
+    """Delete a checkpoint. Creates a new definition version, and its first run is v1.
 
-    Example: cairn checkpoints remove "Text report/reading_time"
+    Example: cairn checkpoints delete "Text report/reading_time"
     """
     _, match = await ctx.resolver.checkpoint(name)
     _print_saved(ctx, await ctx.client.delete_checkpoint(match["checkpoint_id"], force=force))

@@ -111,7 +111,7 @@ async def check_rules(ctx: CliContext, file: RulesFile) -> None:
     source = read_rules(file)
     report = await ctx.client.check_rules(source.text)
     ctx.show({"file": file, **report}, lambda _: _show_check(ctx, source, report))
-    if not report["valid"]:
+    if not report["is_valid"]:
         raise CommandFailed(ExitCode.FAILED)
 
 
@@ -120,7 +120,7 @@ def _show_check(ctx: CliContext, source: DefinitionSource, report: JsonObject) -
         ctx.output.line(source.located(error), "red")
     for warning in report["warnings"]:
         ctx.output.line(source.located({**warning, "message": f"warning: {warning['message']}"}), "yellow")
-    if report["valid"]:
+    if report["is_valid"]:
         ctx.output.line(f"{source.file}: valid ({_rule_count(report['rules'])})", "green")
 
 
@@ -155,18 +155,18 @@ async def apply_rules(
         print_status(source.located({**warning, "message": f"warning: {warning['message']}"}))
 
 
-@rules_app.command("remove")
+@rules_app.command("delete")
 @online("write")
-async def remove_rules(
-    ctx: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline whose rules to remove.")]
+async def delete_rules(
+    ctx: CliContext, pipeline: Annotated[str, typer.Option("--pipeline", help="Pipeline whose rules to delete.")]
 ) -> None:
-    """Remove the rules of a pipeline. Earlier versions remain available.
+    """Delete the rules of a pipeline. Earlier versions remain available.
 
-    Example: cairn rules remove --pipeline "Sales report"
+    Example: cairn rules delete --pipeline "Sales report"
     """
     pipeline_id = (await ctx.resolver.pipeline(pipeline))["pipeline_id"]
-    removed = await ctx.client.delete_pipeline_rules(pipeline_id)
-    ctx.show(removed, lambda removed: ctx.output.line(f"{pipeline}: rules removed, version {removed['revision']}"))
+    deleted = await ctx.client.delete_pipeline_rules(pipeline_id)
+    ctx.show(deleted, lambda deleted: ctx.output.line(f"{pipeline}: rules deleted, version {deleted['revision']}"))
 
 
 @rules_app.command("versions")
@@ -182,11 +182,12 @@ async def list_versions(ctx: CliContext, pipeline: PipelineOption = None, limit:
     else:
         page = await ctx.client.list_pipeline_rule_versions(pipeline_id, limit=limit)
     rows = [
-        (version["revision"], local_time(version["created_at"]), version["author"], version["comment"])
+        (version["revision"], local_time(version["created_at"]), version["created_by"], version["comment"])
         for version in page["items"]
     ]
     ctx.show(
-        page, lambda _: ctx.output.table(("version", "saved", "author", "comment"), rows, empty="No versions found.")
+        page,
+        lambda _: ctx.output.table(("version", "created", "created by", "comment"), rows, empty="No versions found."),
     )
 
 

@@ -65,10 +65,10 @@ async def put_script(
 @scripts_app.command("delete")
 @online("write")
 async def delete_script(ctx: CliContext, name: PipelineName, path: ScriptPath) -> None:
-    """Remove a script that no checkpoint uses. Earlier revisions keep it.
+    """Delete a script that no checkpoint uses. Earlier revisions keep it.
 
     Example: cairn scripts delete "Sales report" check.py
     """
     pipeline_id = (await ctx.resolver.pipeline(name))["pipeline_id"]
-    removed = await ctx.client.delete_script(pipeline_id, path)
-    ctx.show(removed, lambda script: ctx.output.line(f"{script['path']}: removed, revision {script['revision']}"))
+    deleted = await ctx.client.delete_script(pipeline_id, path)
+    ctx.show(deleted, lambda script: ctx.output.line(f"{script['path']}: deleted, revision {script['revision']}"))

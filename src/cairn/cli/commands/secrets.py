@@ -60,15 +60,15 @@ async def put_secret(
     ctx.show(await ctx.client.put_secret(name, value), lambda secret: ctx.output.line(f"{secret['name']}: stored"))
 
 
-@secrets_app.command("remove")
+@secrets_app.command("delete")
 @online("write")
-async def remove_secret(ctx: CliContext, name: SecretName) -> None:
-    """Remove a secret. Everything that uses it fails until you set it again.
+async def delete_secret(ctx: CliContext, name: SecretName) -> None:
+    """Delete a secret. Everything that uses it fails until you set it again.
 
-    Example: cairn secrets remove smtp-password
+    Example: cairn secrets delete smtp-password
     """
-    await ctx.client.remove_secret(name)
-    ctx.show({"name": name}, lambda secret: ctx.output.line(f"{secret['name']}: removed"))
+    await ctx.client.delete_secret(name)
+    ctx.show({"name": name}, lambda secret: ctx.output.line(f"{secret['name']}: deleted"))
 
 
 @secrets_app.command("rotate")

@@ -27,18 +27,18 @@ UserOption = Annotated[str | None, typer.Option("--user", help="Filter by user."
 async def list_users(
     ctx: CliContext,
     search: Annotated[str, typer.Option("--search", help="Filter by text in the name or address.")] = "",
-    removed: Annotated[bool, typer.Option("--removed", help="Include removed users.")] = False,
+    deleted: Annotated[bool, typer.Option("--deleted", help="Include deleted users.")] = False,
     limit: Limit = 50,
 ) -> None:
     """List users by name.
 
     Example: cairn users list --search example.com
     """
-    page = await ctx.client.list_users(search=search, removed=removed, limit=limit)
+    page = await ctx.client.list_users(search=search, deleted=deleted, limit=limit)
     headings = ("name", "display name", "email", "roles", "groups", "last sign-in")
     rows = [
         (
-            user["name"] + (" (removed)" if user["removed_at"] else ""),
+            user["name"] + (" (deleted)" if user["deleted_at"] else ""),
             user["display_name"],
             user["email"],
             ", ".join(user["roles"]),
@@ -122,20 +122,20 @@ async def update_user(
     ctx.show(await ctx.client.update_user(name, fields), lambda user: _print_user(ctx, user))
 
 
-@users_app.command("remove")
+@users_app.command("delete")
 @online("write")
-async def remove_user(ctx: CliContext, name: UserName) -> None:
-    """Remove a user and end all sessions and tokens. The name stays reserved.
+async def delete_user(ctx: CliContext, name: UserName) -> None:
+    """Delete a user and end all sessions and tokens. The name stays reserved.
 
-    Example: cairn users remove reviewer
+    Example: cairn users delete reviewer
     """
-    ctx.show(await ctx.client.remove_user(name), lambda user: ctx.output.line(f"{user['name']}: removed"))
+    ctx.show(await ctx.client.delete_user(name), lambda user: ctx.output.line(f"{user['name']}: deleted"))
 
 
 @users_app.command("restore")
 @online("write")
 async def restore_user(ctx: CliContext, name: UserName) -> None:
-    """Restore a removed user.
+    """Restore a deleted user.
 
     Example: cairn users restore reviewer
     """

@@ -9,7 +9,7 @@ from cairn.definitions.input_paths import PathError, parse_path
 
 # The fields of roots that every run has.
 KNOWN_FIELDS: Mapping[Root, tuple[str, ...]] = {
-    Root.RUN: ("id", "version", "is_test", "started_by", "pass_number"),
+    Root.RUN: ("id", "version", "is_test", "created_by", "pass_number"),
     Root.PIPELINE: ("id", "name"),
     Root.CHECKPOINT: ("key", "name", "stage", "mode"),
 }

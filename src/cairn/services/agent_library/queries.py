@@ -68,7 +68,7 @@ def _revisions(connection: Connection, name: str, limit: int, cursor: str | None
     found = page(connection, sa.select(t.library_agents).where(A.name == name), _NEWEST, limit, cursor)
     items = [
         LibraryAgentRevision(
-            revision=row.revision, document=row.document, updated_at=row.updated_at, updated_by=row.updated_by
+            revision=row.revision, document=row.document, created_at=row.updated_at, created_by=row.updated_by
         )
         for row in found.rows
     ]

@@ -109,14 +109,14 @@ class AgentLibraryService:
             await self._changes.apply(write, actor)
 
     async def remove(self, name: str, *, if_match: int | None = None, actor: Actor) -> None:
-        """Remove an agent that is not in use, or one that overrides a built-in agent, which is then restored."""
+        """Delete an agent that is not in use, or one that overrides a built-in agent, which is then restored."""
 
         def write(change: AdminChange) -> None:
             row = library.find(change.connection, name)
             is_stored = row is not None and row.document is not None
             if not is_stored and name in builtin_agents():
                 raise CommandRefused(
-                    f"{name} is a built-in agent. You can't remove it. To override it, save an agent with this name."
+                    f"{name} is a built-in agent. You can't delete it. To override it, save an agent with this name."
                 )
             if row is None or not is_stored:
                 raise NotFound(RESOURCE, name)
@@ -127,7 +127,7 @@ class AgentLibraryService:
                     _in_use(name, [use.pipeline_name for use in users]), ("change the pipelines first",)
                 )
             library.add(change.connection, name, row.revision + 1, None, change.at, change.actor.name)
-            change.record("library_agent_removed", agent=name)
+            change.record("library_agent_deleted", agent=name)
 
         async with self._change_lock:
             await self._changes.apply(write, actor)
@@ -164,4 +164,4 @@ def _in_use(name: str, pipelines: list[str]) -> str:
     shown = ", ".join(pipelines[:MAX_LISTED_PIPELINES]) + (
         f" and {len(pipelines) - MAX_LISTED_PIPELINES} more" if len(pipelines) > MAX_LISTED_PIPELINES else ""
     )
-    return f"{name} is used by {shown}. You can't remove it."
+    return f"{name} is used by {shown}. You can't delete it."

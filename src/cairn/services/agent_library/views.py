@@ -46,12 +46,12 @@ class LibraryAgentPage(Page[LibraryAgent]):
 
 
 class LibraryAgentRevision(View):
-    """A revision of an agent. Without a document, the agent was removed."""
+    """A revision of an agent. Without a document, the agent was deleted."""
 
     revision: int
     document: dict[str, Any] | None
-    updated_at: Instant
-    updated_by: str
+    created_at: Instant
+    created_by: str
 
 
 class LibraryAgentRevisionPage(Page[LibraryAgentRevision]):

@@ -95,7 +95,7 @@ class Comment(View):
 class ApprovalDetail(Approval):
     """An approval with its content."""
 
-    started_by: str
+    run_created_by: str
     checkpoint_description: str
     rule_scope: str | None
     rules_revision: int | None

@@ -67,7 +67,7 @@ def check_jobs(database: Database, jobs: JobEngine) -> list[HealthCheck]:
 
 def check_event_chains(events: EventQueries) -> list[HealthCheck]:
     result = events.verify_chains()
-    if result.valid:
+    if result.is_valid:
         return [_ok("events", f"{result.events} events in {result.chains} chains")]
     broken = _join([f"{link.chain} at {link.seq}: {link.reason}" for link in result.broken])
     hint = "the database was changed outside Cairn; compare it with a backup"

@@ -80,7 +80,7 @@ def verify_events(connection: Connection, pipeline_id: str | None, run_id: str |
         BrokenLink(chain=link.chain, seq=link.seq, reason=link.reason) for result in results for link in result.broken
     ]
     return ChainVerification(
-        valid=not broken,
+        is_valid=not broken,
         chains=sum(result.chains for result in results),
         events=sum(result.events for result in results),
         broken=broken,

@@ -39,7 +39,7 @@ class BrokenLink(View):
 class ChainVerification(View):
     """Whether the event chains are unchanged."""
 
-    valid: bool
+    is_valid: bool
     chains: int
     events: int
     broken: list[BrokenLink]

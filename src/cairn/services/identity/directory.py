@@ -92,7 +92,7 @@ class Directory:
         return sum(1 for user in deciders if not words or not words.isdisjoint(user.all_names))
 
     def find(self, connection: Connection, name: str) -> DirectoryMatch | None:
-        """The user as an actor, or None if there is no such user or they have been removed."""
+        """The user as an actor, or None if there is no such user or they have been deleted."""
         user = _find_user(connection, name)
         if user is None:
             return None

@@ -28,7 +28,7 @@ class Groups:
         await self._changes.apply(lambda change: _update(change, name, description, members), actor)
 
     async def remove(self, name: str, actor: Actor) -> None:
-        """Remove the group. Its members stay, but approvals assigned to the group no longer reach them."""
+        """Delete the group. Its members stay, but approvals assigned to the group no longer reach them."""
         await self._changes.apply(lambda change: _remove(change, name), actor)
 
 
@@ -58,7 +58,7 @@ def _update(change: AdminChange, name: str, description: str | None, members: Se
 def _remove(change: AdminChange, name: str) -> None:
     records.lock_group(change.connection, name)
     records.delete_group(change.connection, name)
-    change.record("group_removed", group=name)
+    change.record("group_deleted", group=name)
 
 
 def _set_members(change: AdminChange, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:

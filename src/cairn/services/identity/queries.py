@@ -47,11 +47,11 @@ class IdentityQueries:
         return self._database.read(lambda c: query(c, now))
 
     # Users and groups
-    def list_users(self, *, removed: bool, search: str, limit: int, cursor: str | None) -> UserPage:
+    def list_users(self, *, deleted: bool, search: str, limit: int, cursor: str | None) -> UserPage:
         def read(connection: Connection, now: datetime) -> UserPage:
             query = sa.select(t.users)
-            if not removed:
-                query = query.where(U.removed_at.is_(None))
+            if not deleted:
+                query = query.where(U.deleted_at.is_(None))
             if search:
                 pattern = f"%{_escape_like(search.lower())}%"
                 fields = (U.name, sa.func.lower(U.display_name), U.email)
@@ -62,7 +62,7 @@ class IdentityQueries:
         return self._read(read)
 
     def list_people(self, search: str, limit: int, cursor: str | None) -> PersonPage:
-        found = self.list_users(removed=False, search=search, limit=limit, cursor=cursor)
+        found = self.list_users(deleted=False, search=search, limit=limit, cursor=cursor)
         return PersonPage(items=[_as_person(user) for user in found.items], next_cursor=found.next_cursor)
 
     def get_user(self, name: str) -> User:
@@ -195,7 +195,7 @@ def _users(connection: Connection, rows: Iterable[Row], now: datetime) -> list[U
             created_at=row.created_at,
             created_by=row.created_by,
             last_signed_in_at=row.last_signed_in_at,
-            removed_at=row.removed_at,
+            deleted_at=row.deleted_at,
         )
         for row in rows
     ]
@@ -307,20 +307,20 @@ def scopes(names: object) -> list[Scope] | None:
 
 # Rows
 def active_user(connection: Connection, name: str) -> Row | None:
-    return connection.execute(sa.select(t.users).where(U.name == name, U.removed_at.is_(None))).one_or_none()
+    return connection.execute(sa.select(t.users).where(U.name == name, U.deleted_at.is_(None))).one_or_none()
 
 
 def all_active_users(connection: Connection) -> Sequence[Row]:
-    return connection.execute(sa.select(t.users).where(U.removed_at.is_(None)).order_by(U.name)).all()
+    return connection.execute(sa.select(t.users).where(U.deleted_at.is_(None)).order_by(U.name)).all()
 
 
 def active_users_among(connection: Connection, names: Collection[str]) -> set[str]:
-    query = sa.select(U.name).where(U.name.in_(names), U.removed_at.is_(None))
+    query = sa.select(U.name).where(U.name.in_(names), U.deleted_at.is_(None))
     return set(connection.execute(query).scalars())
 
 
 def is_name_taken(connection: Connection, name: str) -> bool:
-    """Whether a user (by name or email address) or a group has the name. Removed users count."""
+    """Whether a user (by name or email address) or a group has the name. Deleted users count."""
     users = sa.select(U.name).where(sa.or_(U.name == name, U.email == name))
     groups = sa.select(G.name).where(G.name == name)
     return connection.execute(users.union_all(groups)).first() is not None

@@ -33,16 +33,16 @@ def update_user(connection: Connection, name: str, values: dict[str, Any]) -> No
     connection.execute(sa.update(t.users).where(U.name == name).values(values))
 
 
-def remove_user(connection: Connection, name: str, at: datetime, removed_by: str) -> None:
-    """Mark the user as removed, and end everything that gives them access."""
+def delete_user(connection: Connection, name: str, at: datetime, deleted_by: str) -> None:
+    """Mark the user as deleted, and end everything that gives them access."""
     is_involved = sa.or_(D.from_user == name, D.to_user == name)
     for statement in (
-        sa.update(t.users).where(U.name == name).values(removed_at=at, password_hash=None),
+        sa.update(t.users).where(U.name == name).values(deleted_at=at, password_hash=None),
         sa.delete(t.sessions).where(S.user_name == name),
         sa.delete(t.group_members).where(M.user_name == name),
         sa.update(t.api_tokens).where(A.user_name == name, A.revoked_at.is_(None)).values(revoked_at=at),
         sa.update(t.invitations).where(V.user_name == name, V.revoked_at.is_(None)).values(revoked_at=at),
-        sa.update(t.delegations).where(is_involved, D.ended_at.is_(None)).values(ended_at=at, ended_by=removed_by),
+        sa.update(t.delegations).where(is_involved, D.ended_at.is_(None)).values(ended_at=at, ended_by=deleted_by),
     ):
         connection.execute(statement)
 

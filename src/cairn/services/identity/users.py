@@ -1,4 +1,4 @@
-"""Create, update, remove and restore users. The name of a removed user is never reused."""
+"""Create, update, delete and restore users. The name of a deleted user is never reused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cairn.services.identity.name_rules import email_of, line_of, name_of, roles
 from cairn.store import Connection
 
 _OWNER = (
-    "The user admin can't be removed and keeps its roles: the start link and CAIRN_ADMIN_TOKEN sign in as this user."
+    "The user admin can't be deleted and keeps its roles: the start link and CAIRN_ADMIN_TOKEN sign in as this user."
 )
 
 
@@ -49,11 +49,11 @@ class Users:
         await self._changes.apply(lambda change: update_user(change, name, update), actor)
 
     async def remove(self, name: str, actor: Actor) -> None:
-        """Remove a user. This ends their sessions and delegations, and revokes their tokens and invitations."""
+        """Delete a user. This ends their sessions and delegations, and revokes their tokens and invitations."""
         await self._changes.apply(lambda change: _remove(change, name), actor)
 
     async def restore(self, name: str, actor: Actor) -> None:
-        """Restore a removed user, without their groups, tokens and sessions."""
+        """Restore a deleted user, without their groups, tokens and sessions."""
         await self._changes.apply(lambda change: _restore(change, name), actor)
 
 
@@ -103,31 +103,31 @@ def _remove(change: AdminChange, name: str) -> None:
     if name == ADMIN.name:
         raise CommandRefused(_OWNER)
     if name == change.actor.name:
-        raise CommandRefused("You can't remove yourself. Ask another admin.")
-    records.remove_user(change.connection, name, change.at, change.actor.name)
-    change.record("user_removed", user=name)
+        raise CommandRefused("You can't delete yourself. Ask another admin.")
+    records.delete_user(change.connection, name, change.at, change.actor.name)
+    change.record("user_deleted", user=name)
 
 
 def _restore(change: AdminChange, name: str) -> None:
     row = records.lock_user(change.connection, name)
-    if row.removed_at is None:
-        raise CommandRefused(f"{name} has not been removed.")
-    records.update_user(change.connection, name, {"removed_at": None})
+    if row.deleted_at is None:
+        raise CommandRefused(f"{name} has not been deleted.")
+    records.update_user(change.connection, name, {"deleted_at": None})
     change.record("user_restored", user=name, roles=cast("list[str]", row.roles))
 
 
 def lock_active_user(connection: Connection, name: str) -> Any:
-    """Lock and return the row of a user who has not been removed."""
+    """Lock and return the row of a user who has not been deleted."""
     row = records.lock_user(connection, name)
-    if row.removed_at is not None:
-        raise CommandRefused(f"{name} has been removed.", ("restore",))
+    if row.deleted_at is not None:
+        raise CommandRefused(f"{name} has been deleted.", ("restore",))
     return row
 
 
 def check_name_is_free(connection: Connection, name: str, path: str = "/name") -> None:
     """User names, group names and email addresses all identify users, so each must be unique among all of them."""
     if queries.is_name_taken(connection, name):
-        raise InvalidInput([(path, f"{name} is already the name of a user, a removed user or a group.")])
+        raise InvalidInput([(path, f"{name} is already the name of a user, a deleted user or a group.")])
 
 
 def _check_email_is_free(connection: Connection, email: str, name: str) -> None:

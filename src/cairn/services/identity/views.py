@@ -40,7 +40,7 @@ class User(View):
     created_at: Instant
     created_by: str
     last_signed_in_at: Annotated[Instant | None, Field(description="Time of the last sign-in.")]
-    removed_at: Instant | None
+    deleted_at: Instant | None
 
 
 class UserPage(Page[User]):

@@ -1,4 +1,4 @@
-"""Create, update and remove channels. Their URLs and signing keys are stored as secrets."""
+"""Create, update and delete channels. Their URLs and signing keys are stored as secrets."""
 
 from __future__ import annotations
 
@@ -114,14 +114,14 @@ class ChannelService:
             await self._changes.apply(update, actor)
 
     async def remove(self, channel_id: str, actor: Actor) -> str:
-        """Remove a channel and return its name. Its queued deliveries are skipped."""
+        """Delete a channel and return its name. Its queued deliveries are skipped."""
 
         def delete(change: AdminChange) -> str:
             channel = queries.find_channel(change.connection, channel_id)
             records.delete_channel(change.connection, channel_id, channel.name)
             for secret in (url_secret(channel_id), key_secret(channel_id)):
                 save_secret(change, secret, None)
-            change.record("channel_removed", channel=channel.name, kind=channel.kind)
+            change.record("channel_deleted", channel=channel.name, kind=channel.kind)
             return channel.name
 
         async with self._secrets.own_secrets() as save_secret:

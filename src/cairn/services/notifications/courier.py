@@ -188,7 +188,7 @@ class Courier:
         notification = queries.find_notification(connection, row.notification_id)
         channel = queries.channel_or_none(connection, row.channel_id)
         if channel is None or not channel.is_enabled:
-            skipped = "The channel was disabled or removed."
+            skipped = "The channel was disabled or deleted."
             records.close_delivery(connection, delivery_id, DeliveryStatus.SKIPPED, skipped, now)
             return None
         if notification.kind in REQUEST_KINDS and queries.is_decided(connection, notification.approval_id):

@@ -39,7 +39,7 @@ class CreatedChannel(Channel):
     ]
 
 
-class RemovedChannel(View):
+class DeletedChannel(View):
     channel_id: Id
     name: str
 

@@ -137,7 +137,7 @@ def get_revision(connection: Connection, pipeline_id: str, revision: int) -> Rev
 
 def list_revisions(connection: Connection, pipeline_id: str, limit: int, cursor: str | None) -> RevisionPage:
     find(connection, pipeline_id)
-    query = sa.select(D.revision, D.pipeline_definition_version, D.author, D.created_at, D.comment)
+    query = sa.select(D.revision, D.pipeline_definition_version, D.created_by, D.created_at, D.comment)
     found = page(connection, query.where(D.pipeline_id == pipeline_id), _LATEST, limit, cursor)
     return RevisionPage(items=[Revision(**_facts(row)) for row in found.rows], next_cursor=found.next_cursor)
 
@@ -146,7 +146,7 @@ def _facts(row: Row) -> dict[str, Any]:
     return {
         "revision": row.revision,
         "pipeline_definition_version": row.pipeline_definition_version,
-        "author": row.author,
+        "created_by": row.created_by,
         "created_at": row.created_at,
         "comment": row.comment,
     }

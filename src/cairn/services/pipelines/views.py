@@ -92,7 +92,7 @@ class Pipeline(View):
 class Revision(View):
     revision: int
     pipeline_definition_version: int
-    author: str
+    created_by: str
     created_at: Instant
     comment: str
 
@@ -122,7 +122,7 @@ class DefinitionDiff(View):
 
 
 class DefinitionValidation(View):
-    valid: bool
+    is_valid: bool
     errors: list[DefinitionFinding]
     warnings: list[DefinitionFinding]
 
@@ -167,7 +167,7 @@ class SavedScript(Script):
     warnings: list[str]
 
 
-class RemovedScript(View):
+class DeletedScript(View):
     path: str
     revision: int
 

@@ -84,7 +84,7 @@ class RunFactsReader:
                 "id": facts.run_id,
                 "version": facts.run_version,
                 "is_test": facts.is_test,
-                "started_by": facts.created_by,
+                "created_by": facts.created_by,
                 "pass_number": run.pass_number,
             },
         }

@@ -19,7 +19,7 @@ class RuleSummary(View):
     name: str
     section: Literal["checkpoints", "auto_approval"]
     priority: int
-    enabled: bool
+    is_enabled: bool
     shadow: bool
     auto_approves: bool
     rollout_percentage: float
@@ -56,7 +56,7 @@ class RuleText(View):
     revision: Annotated[int, Field(description="Number of the version. 0 if no rules have been saved.")]
     text: str
     rules: list[RuleSummary]
-    author: str | None
+    created_by: str | None
     comment: str
     created_at: Instant | None
     warnings: list[DefinitionFinding]
@@ -67,7 +67,7 @@ class RuleText(View):
 class RuleVersion(View):
     scope: Scope
     revision: int
-    author: str
+    created_by: str
     comment: str
     created_at: Instant
     digest: str
@@ -89,7 +89,7 @@ class RuleDiff(View):
 class RuleCheck(View):
     """The rules in a text, with its errors and warnings."""
 
-    valid: bool
+    is_valid: bool
     errors: list[DefinitionFinding]
     warnings: list[DefinitionFinding]
     rules: list[RuleSummary]

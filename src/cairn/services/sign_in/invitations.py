@@ -122,7 +122,7 @@ def _open_invitation(connection: Connection, token: str, now: datetime, *, lock:
     row = queries.invitation_by_digest(connection, digest_of(token), lock=lock)
     if row is None:
         raise Unauthenticated(_UNKNOWN)
-    is_closed = row.accepted_at is not None or row.revoked_at is not None or row.removed_at is not None
+    is_closed = row.accepted_at is not None or row.revoked_at is not None or row.deleted_at is not None
     if is_closed or row.expires_at <= now:
         raise Gone(_CLOSED)
     return row

@@ -133,8 +133,8 @@ def _find_or_create_user(change: AdminChange, policy: ProviderPolicy, identity: 
         user = queries.user_by_email(change.connection, identity.email) or _create_user(change, policy, identity)
         records.link_identity(change.connection, policy.name, identity.subject, user, change.at)
         change.record("identity_linked", user=user, provider=policy.name)
-    if lock_user(change.connection, user).removed_at is not None:
-        raise Forbidden("Your account has been removed. Ask an admin.")
+    if lock_user(change.connection, user).deleted_at is not None:
+        raise Forbidden("Your account has been deleted. Ask an admin.")
     if policy.roles is not None and user != ADMIN.name:
         update_user(change, user, UserUpdate(roles=_roles(policy, identity)))
     return user, cast("list[str]", lock_user(change.connection, user).roles)

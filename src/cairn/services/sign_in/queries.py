@@ -27,7 +27,7 @@ def owner_of_session(connection: Connection, session_id: str) -> str | None:
 def user_to_sign_in(connection: Connection, name: str) -> Any:
     """The active user with this name or, if there is none, with this email address."""
     is_match = sa.or_(U.name == name, U.email == name) if "@" in name else U.name == name
-    rows = connection.execute(sa.select(t.users).where(is_match, U.removed_at.is_(None))).all()
+    rows = connection.execute(sa.select(t.users).where(is_match, U.deleted_at.is_(None))).all()
     return next((row for row in rows if row.name == name), rows[0] if rows else None)
 
 
@@ -45,14 +45,14 @@ def user_by_email(connection: Connection, email: str) -> str | None:
 
 
 def has_user(connection: Connection, name: str) -> bool:
-    """Whether a user has the name. Removed users count."""
+    """Whether a user has the name. Deleted users count."""
     return connection.execute(sa.select(U.name).where(U.name == name)).first() is not None
 
 
 def invitation_by_digest(connection: Connection, digest: str, *, lock: bool = False) -> Any:
     """The invitation, with the name, email address and removal of its user."""
     query = (
-        sa.select(t.invitations, U.display_name, U.email, U.removed_at)
+        sa.select(t.invitations, U.display_name, U.email, U.deleted_at)
         .join(t.users, U.name == V.user_name)
         .where(V.token_digest == digest)
     )

@@ -42,8 +42,8 @@ def delete_sessions(connection: Connection, user: str, *, except_session_id: str
 
 # ---- users -----------------------------------------------------------------------------------------------
 def save_sign_in(connection: Connection, user: str, at: datetime) -> bool:
-    """False if the user has been removed."""
-    update = sa.update(t.users).where(U.name == user, U.removed_at.is_(None)).values(last_signed_in_at=at)
+    """False if the user has been deleted."""
+    update = sa.update(t.users).where(U.name == user, U.deleted_at.is_(None)).values(last_signed_in_at=at)
     return connection.execute(update).rowcount > 0
 
 

@@ -121,7 +121,7 @@ class SignInService:
 
         def body(connection: Connection) -> None:
             if not records.save_sign_in(connection, user, now):
-                raise Unauthenticated("Your account has been removed. Ask an admin.")
+                raise Unauthenticated("Your account has been deleted. Ask an admin.")
             records.insert_session(connection, row)
             metadata = {"user": user, "signed_in_with": signed_in_with}
             chain.append_global_event(connection, "signed_in", user, now, metadata)

@@ -33,7 +33,7 @@ class VerificationResult:
     broken: tuple[BrokenLink, ...]
 
     @property
-    def valid(self) -> bool:
+    def is_valid(self) -> bool:
         return not self.broken
 
 

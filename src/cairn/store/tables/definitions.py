@@ -34,7 +34,7 @@ definition_revisions = sa.Table(
     integer("revision", primary_key=True, autoincrement=False),
     integer("pipeline_definition_version"),
     json("document"),  # the full form
-    text("author"),
+    text("created_by"),
     text("comment"),
     timestamp("created_at"),
     text("digest"),

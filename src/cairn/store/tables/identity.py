@@ -17,7 +17,7 @@ users = sa.Table(
     timestamp("created_at"),
     text("created_by"),
     timestamp("last_signed_in_at", null=True),
-    timestamp("removed_at", null=True),
+    timestamp("deleted_at", null=True),
     sa.Index(
         "ix_users_email",
         "email",

@@ -14,7 +14,7 @@ rule_versions = sa.Table(
     integer("revision", primary_key=True, autoincrement=False),
     text("text"),  # as its author wrote it
     text("digest"),  # of the text
-    text("author"),
+    text("created_by"),
     text("comment"),
     timestamp("created_at"),
 )

@@ -20,8 +20,6 @@ export function AgentRevisions({ agent, canRevert }: { agent: LibraryAgent; canR
     return <p className={styles.muted}>No changes. This is the built-in version.</p>
   const items = data.items.map((item) => ({
     ...item,
-    author: item.updated_by,
-    created_at: item.updated_at,
     comment: item.document === null ? 'Deleted' : null,
   }))
   return (

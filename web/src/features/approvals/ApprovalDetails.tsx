@@ -227,7 +227,7 @@ function Deciders({ approval }: { approval: ApprovalDetail }) {
         {assignees.length === 0 ? 'from any approver.' : `from ${assignees.join(', ')}.`}
         {required > 1 && ' Each approval must come from a different person.'}
         {approval.can_decide ? '' : " You can't decide this approval."}
-        {terms.not_by_starter && ` ${approval.started_by} started the run and can't approve.`}
+        {terms.not_by_starter && ` ${approval.run_created_by} started the run and can't approve.`}
       </p>
       {escalatesAt !== null && approval.status === 'pending' && (
         <p className={styles.note}>

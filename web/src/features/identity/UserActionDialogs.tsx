@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { endSessions, invite, removeUser, restoreUser } from '~/api/identity'
+import { deleteUser, endSessions, invite, restoreUser } from '~/api/identity'
 import { pluralize } from '~/lib/formatting'
 import { FormDialog } from '~/ui/FormDialog'
 import { showToast } from '~/ui/toasts'
@@ -53,19 +53,19 @@ export function UserActionDialogs({ action, onClose, onLink }: Props) {
           <p>The user has to sign in again. Tokens keep working.</p>
         </FormDialog>
       )
-    case 'remove':
+    case 'delete':
       return (
         <FormDialog
           {...shared}
-          title={`Remove ${user.name}?`}
+          title={`Delete ${user.name}?`}
           cancelLabel="Cancel"
-          submitLabel={`Remove ${user.name}`}
-          errorTitle="Couldn't remove the user."
+          submitLabel={`Delete ${user.name}`}
+          errorTitle="Couldn't delete the user."
           danger
           note="You can restore the user, but not their sessions and tokens."
           onSubmit={async () => {
-            await removeUser(user.name)
-            await finish(`Removed ${user.name}.`)
+            await deleteUser(user.name)
+            await finish(`Deleted ${user.name}.`)
           }}
         >
           <p>

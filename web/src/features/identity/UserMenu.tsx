@@ -2,7 +2,7 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconLink, IconLogout, IconPencil, IconUserCheck, IconUserX } from '@tabler/icons-react'
 import type { User } from '~/api/types'
 
-export type UserAction = { kind: 'change' | 'invite' | 'sign out' | 'remove' | 'restore'; user: User }
+export type UserAction = { kind: 'change' | 'invite' | 'sign out' | 'delete' | 'restore'; user: User }
 
 /** The actions for one user. */
 export function UserMenu({ user, onAction }: { user: User; onAction: (action: UserAction) => void }) {
@@ -15,7 +15,7 @@ export function UserMenu({ user, onAction }: { user: User; onAction: (action: Us
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {user.removed_at !== null ? (
+        {user.deleted_at !== null ? (
           <Menu.Item leftSection={<IconUserCheck size={16} />} {...item('restore')}>
             Restore…
           </Menu.Item>
@@ -30,8 +30,8 @@ export function UserMenu({ user, onAction }: { user: User; onAction: (action: Us
             <Menu.Item leftSection={<IconLogout size={16} />} {...item('sign out')}>
               Sign out everywhere…
             </Menu.Item>
-            <Menu.Item leftSection={<IconUserX size={16} />} data-danger {...item('remove')}>
-              Remove…
+            <Menu.Item leftSection={<IconUserX size={16} />} data-danger {...item('delete')}>
+              Delete…
             </Menu.Item>
           </>
         )}

@@ -52,16 +52,16 @@ export function UsersPage() {
 }
 
 function Users({ onLink }: { onLink: (link: string) => void }) {
-  const [removed, setRemoved] = useState(false)
+  const [deleted, setDeleted] = useState(false)
   const [search, setSearch] = useState('')
   const [action, setAction] = useState<UserAction | null>(null)
   const [query] = useDebouncedValue(search.trim(), SEARCH_DELAY)
-  const pages = useInfiniteQuery({ ...users(removed, query), placeholderData: keepPreviousData })
+  const pages = useInfiniteQuery({ ...users(deleted, query), placeholderData: keepPreviousData })
   if (pages.error !== null)
     return <LoadError title="Couldn't load users." error={pages.error} retry={() => void pages.refetch()} />
   if (pages.data === undefined) return <LoadingRows rows={4} label="Loading users" />
   const shown = pages.data.pages.flatMap((page) => page.items)
-  const activeCount = shown.filter((user) => user.removed_at === null).length
+  const activeCount = shown.filter((user) => user.deleted_at === null).length
   return (
     <div className={styles.sections}>
       <h1>
@@ -75,8 +75,8 @@ function Users({ onLink }: { onLink: (link: string) => void }) {
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
-        <Button aria-pressed={removed} onClick={() => setRemoved(!removed)}>
-          {removed ? 'Hide removed users' : 'Show removed users'}
+        <Button aria-pressed={deleted} onClick={() => setDeleted(!deleted)}>
+          {deleted ? 'Hide deleted users' : 'Show deleted users'}
         </Button>
       </div>
       {shown.length === 0 ? (
@@ -106,7 +106,7 @@ const COLUMNS = [
 function rowOf(user: User, onAction: (action: UserAction) => void) {
   return {
     key: user.name,
-    faded: user.removed_at !== null,
+    faded: user.deleted_at !== null,
     cells: [
       <span key="name">
         <strong>{user.display_name || user.name}</strong>

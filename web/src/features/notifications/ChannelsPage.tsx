@@ -92,7 +92,7 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
               channel.kind === 'email' ? channel.recipients.join(', ') || 'assigned people' : channel.host,
               contentLabel(channel),
               channel.fallback ?? '',
-              <ChannelButtons key="do" channel={channel} onOpen={onOpen} onRemove={setDeleting} />,
+              <ChannelButtons key="do" channel={channel} onOpen={onOpen} onDelete={setDeleting} />,
             ],
             below: <ChannelTest key="trial" channel={channel} />,
           }))}
@@ -137,10 +137,10 @@ function contentLabel(channel: Channel): string {
 type ButtonsProps = {
   channel: Channel
   onOpen: (channel: Channel) => void
-  onRemove: (channel: Channel) => void
+  onDelete: (channel: Channel) => void
 }
 
-function ChannelButtons({ channel, onOpen, onRemove }: ButtonsProps) {
+function ChannelButtons({ channel, onOpen, onDelete }: ButtonsProps) {
   return (
     <>
       <Button onClick={() => onOpen(channel)} aria-label={`Edit ${channel.name}…`}>
@@ -149,7 +149,7 @@ function ChannelButtons({ channel, onOpen, onRemove }: ButtonsProps) {
       <Button
         variant="subtle"
         color="red"
-        onClick={() => onRemove(channel)}
+        onClick={() => onDelete(channel)}
         aria-label={`Delete ${channel.name}…`}
       >
         Delete…

@@ -109,7 +109,7 @@ function RevisionInfo({ stored }: { stored: RuleText }) {
   return (
     <p className={styles.note}>
       Version {stored.revision}
-      {stored.author !== null && ` by ${stored.author}`}
+      {stored.created_by !== null && ` by ${stored.created_by}`}
       {stored.created_at !== null && (
         <>
           , <Time at={stored.created_at} />
@@ -141,12 +141,12 @@ function sortRules(rules: readonly RuleSummary[]): RuleSummary[] {
 function rowOf(rule: RuleSummary) {
   return {
     key: `${rule.section}${rule.name}`,
-    faded: !rule.enabled,
+    faded: !rule.is_enabled,
     cells: [
       <span key="name">
         <strong>{rule.name}</strong>
         {rule.shadow && <span className={styles.badge}>shadow</span>}
-        {!rule.enabled && <span className={styles.badge}>disabled</span>}
+        {!rule.is_enabled && <span className={styles.badge}>disabled</span>}
       </span>,
       effectText(rule),
       rule.priority,

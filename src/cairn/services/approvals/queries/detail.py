@@ -40,7 +40,7 @@ def get_detail(
     approval = loaded.run.approvals[approval_id]
     return ApprovalDetail(
         **dict(summary),
-        started_by=loaded.facts.created_by,
+        run_created_by=loaded.facts.created_by,
         checkpoint_description=checkpoint.checkpoint_description,
         rule_scope=approval.scope or None,
         rules_revision=approval.rules_revision or None,

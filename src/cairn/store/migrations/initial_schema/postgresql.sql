@@ -93,7 +93,7 @@ CREATE TABLE users (
   created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   created_by TEXT NOT NULL,
   last_signed_in_at TIMESTAMP WITH TIME ZONE,
-  removed_at TIMESTAMP WITH TIME ZONE,
+  deleted_at TIMESTAMP WITH TIME ZONE,
   CONSTRAINT pk_users PRIMARY KEY (name)
 );
 
@@ -167,7 +167,7 @@ CREATE TABLE rule_versions (
   revision INTEGER NOT NULL,
   text TEXT NOT NULL,
   digest TEXT NOT NULL,
-  author TEXT NOT NULL,
+  created_by TEXT NOT NULL,
   comment TEXT NOT NULL,
   created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   CONSTRAINT pk_rule_versions PRIMARY KEY (scope, revision)
@@ -262,7 +262,7 @@ CREATE TABLE definition_revisions (
   revision INTEGER NOT NULL,
   pipeline_definition_version INTEGER NOT NULL,
   document TEXT NOT NULL,
-  author TEXT NOT NULL,
+  created_by TEXT NOT NULL,
   comment TEXT NOT NULL,
   created_at TIMESTAMP WITH TIME ZONE NOT NULL,
   digest TEXT NOT NULL,

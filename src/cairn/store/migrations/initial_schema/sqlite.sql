@@ -89,7 +89,7 @@ CREATE TABLE users (
   created_at TEXT NOT NULL,
   created_by TEXT NOT NULL,
   last_signed_in_at TEXT,
-  removed_at TEXT,
+  deleted_at TEXT,
   CONSTRAINT pk_users PRIMARY KEY (name)
 );
 
@@ -163,7 +163,7 @@ CREATE TABLE rule_versions (
   revision INTEGER NOT NULL,
   text TEXT NOT NULL,
   digest TEXT NOT NULL,
-  author TEXT NOT NULL,
+  created_by TEXT NOT NULL,
   comment TEXT NOT NULL,
   created_at TEXT NOT NULL,
   CONSTRAINT pk_rule_versions PRIMARY KEY (scope, revision)
@@ -258,7 +258,7 @@ CREATE TABLE definition_revisions (
   revision INTEGER NOT NULL,
   pipeline_definition_version INTEGER NOT NULL,
   document TEXT NOT NULL,
-  author TEXT NOT NULL,
+  created_by TEXT NOT NULL,
   comment TEXT NOT NULL,
   created_at TEXT NOT NULL,
   digest TEXT NOT NULL,
