@@ -59,7 +59,7 @@ def serve() -> int:
     params.n_gpu_layers = 0
     params.warmup = False
     params.offline = True
-    params.cpuparams.n_threads = 2
+    params.cpuparams.n_threads = 1  # several threads spin while they wait, which is very slow on a busy machine
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
