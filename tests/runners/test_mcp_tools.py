@@ -1,4 +1,4 @@
-"""Which calls of MCP tools are held, what models are told about tools, and how approved calls are executed."""
+"""Which calls of MCP tools are held, what models read about tools, and how approved calls are executed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Recorder:
         return outcome
 
     async def answered(self, proposed: ProposesAction, result: Json) -> str:
-        """What the agent is told when the call has this result."""
+        """The text that the agent reads when the call has this result."""
         assert proposed.call is not None
         self.calls = (replace(proposed.call, result=result),)
         assert isinstance(await self.dispatch(), Produced)

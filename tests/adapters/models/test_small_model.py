@@ -27,7 +27,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["mood", "stars", "again"],
     "additionalProperties": False,
 }
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(700)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_checkpoint_with_a_schema_completes_with_a_real_model(address: str, tm
     try:
         pipeline_id = server.call("POST", "/api/pipelines", document, expect=201)["pipeline_id"]
         run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
-        wait_until(lambda: server.call("GET", f"/api/runs/{run_id}", expect=200)["status"] != "in_progress", 400)
+        wait_until(lambda: server.call("GET", f"/api/runs/{run_id}", expect=200)["status"] != "in_progress", 120)
         run = server.call("GET", f"/api/runs/{run_id}", expect=200)
         (execution,) = server.call("GET", f"/api/runs/{run_id}/checkpoints", expect=200)["items"]
         assert run["status"] == "completed", execution["error_details"]
